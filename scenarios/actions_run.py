@@ -138,9 +138,11 @@ def response_carries_every_value(judge: Judge, node: Node) -> None:
     with judge():
         # In an array the values keep their types, whatever form the profile says that `response` has.
         values = on.run(f"async function main() {{ return {{values: [{', '.join(RETURNED)}]}}; }}").result
-        for place, (expression, value) in enumerate(RETURNED.items()):
+    for place, (expression, value) in enumerate(RETURNED.items()):
+        with judge.apart():
             judge.same(member(member(values, "values"), str(place)), value, f"what `main` returned of {expression}")
-        for expression, value in RETURNED_AT_LENGTH.items():
+    for expression, value in RETURNED_AT_LENGTH.items():
+        with judge.apart():
             result = on.run(f"async function main() {{ return {{value: {expression}}}; }}").result
             judge.same(result, {"value": value}, f"what `main` returned of {expression}")
         # A value that stands alone is carried, too; as a text, where the profile says so, it has no other form.
@@ -230,8 +232,10 @@ def logs_in_order(judge: Judge, node: Node) -> None:
         run = node.runs.run(key, code, params={"word": node.label})
         logs = text_of(run.logs)
         judge.same(re.findall("line-[0-9]{3}", logs), [f"line-{n:03}" for n in range(123)], "the lines of the logs")
-        for part in (f"line-001 {node.label}", "line-122 zw\u00f6lf \u4e8c"):
+    for part in (f"line-001 {node.label}", "line-122 zw\u00f6lf \u4e8c"):
+        with judge.apart():
             judge.that(holds(logs, part), f"logs that hold {part!r}", logs)
+    with judge():
         judge.that("not a log" not in logs, "logs without what `main` returned", logs)
 
 
@@ -258,18 +262,22 @@ def logs_hold_every_line_as_it_is(judge: Judge, node: Node) -> None:
     with judge():
         run = node.runs.run(key, code, params={"word": node.label})
         logs, word = text_of(run.logs), node.label
+    with judge.apart():
         judge.same(logs.count(f"again {word}"), 3, "how often a line stands that was written three times")
+    with judge.apart():
         judge.that(bool(re.search("one.{1,5}two.{1,5}three.{1,5}4", logs)), "logs that hold every argument", logs)
-        for part in (
-            *(
-                f"    indented\tonce {word}",
-                f"%s %d 100% {word}",
-                f"above {word}\n\nbelow",
-                f"rocket \U0001f680 {word}",
-            ),
-            *(f"{'x' * 5000} end of {word}", f"info-{word}", f"warn-{word}", f"error-{word}"),
-        ):
+    for part in (
+        *(
+            f"    indented\tonce {word}",
+            f"%s %d 100% {word}",
+            f"above {word}\n\nbelow",
+            f"rocket \U0001f680 {word}",
+        ),
+        *(f"{'x' * 5000} end of {word}", f"info-{word}", f"warn-{word}", f"error-{word}"),
+    ):
+        with judge.apart():
             judge.that(holds(logs, part), f"logs that hold {part!r}", logs)
+    with judge():
         written = re.findall(f"(end of|info-|warn-|error-) ?{word}", logs)
         judge.same(written, ["end of", "info-", "warn-", "error-"], "the order of what the console got")
 

@@ -53,8 +53,8 @@ def no_key_on_the_chain(judge: Judge, node: Node) -> None:
     mined = printed(node.contract.transactions_after(before))
     seen = mined.count(node.label.encode().hex())
     judge.set_up(seen >= 5, "the transactions of the case, with the names that it gave")
-    with judge():
-        texts = [bytes.fromhex(digits).decode("latin-1") for digits in HEX.findall(mined)]
-        for text in (mined, *texts):
+    texts = [bytes.fromhex(digits).decode("latin-1") for digits in HEX.findall(mined)]
+    for text in (mined, *texts):
+        with judge.apart():
             disclosed = [form for form in (*spellings(account_key), *spellings(key)) if form in text]
             judge.that(not disclosed, "no key in the transactions and their logs", disclosed)

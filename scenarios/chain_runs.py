@@ -81,15 +81,17 @@ def permissions_of_attached_keys(judge: Judge, node: Node) -> None:
         runs = node.signing.must_sign(on.key, on.x, on.p).accepted
         node.signing.must_be_refused(on.key, on.y, on.q, control=runs)
         node.signing.must_be_refused(on.key, on.x, on.q, control=runs)
-        for permissions in (
-            Permissions(True, True, True, manage_ipfs_ids_in_groups=[on.g]),
-            Permissions(True, True, True, add_pkp_to_groups=[on.g]),
-            Permissions(True, True, True, remove_pkp_from_groups=[on.g]),
-            Permissions(True, True, True, [0], [0], [0], execute_in_groups=[on.h]),
-        ):
+    for permissions in (
+        Permissions(True, True, True, manage_ipfs_ids_in_groups=[on.g]),
+        Permissions(True, True, True, add_pkp_to_groups=[on.g]),
+        Permissions(True, True, True, remove_pkp_from_groups=[on.g]),
+        Permissions(True, True, True, [0], [0], [0], execute_in_groups=[on.h]),
+    ):
+        with judge.apart():
             write("update_usage_api_key", on.attached.hash, "n", "d", *permissions.arguments)
             node.signing.must_be_refused(on.key, on.x, on.p, control=runs)
-        everywhere = Permissions(execute_in_groups=[0])
+    everywhere = Permissions(execute_in_groups=[0])
+    with judge():
         write("update_usage_api_key", on.attached.hash, "n", "d", *everywhere.arguments)
         node.signing.must_sign(on.key, on.x, on.p)
         node.signing.must_sign(on.key, on.y, on.q)

@@ -226,8 +226,9 @@ def two_accounts(judge: Judge, node: Node) -> None:
     runs = all_sign(node, hers, y, p)
     with judge():
         all_refused(node, runs, hers, x, p)
-        # Whether a wallet of another account is forbidden or not there at all is the node's to say.
-        for keys, action, pkp in ((his, x, p), ([alice], y, b), ([alice], x, b)):
+    # Whether a wallet of another account is forbidden or not there at all is the node's to say.
+    for keys, action, pkp in ((his, x, p), ([alice], y, b), ([alice], x, b)):
+        with judge.apart():
             all_refused(node, runs, keys, action, pkp, "forbidden", "not_found")
 
 

@@ -70,9 +70,11 @@ def contract_wallet_grants(judge: Judge, node: Node) -> None:
             node.contract.write(vault, "add_group", dana.hash, name, "d", [pkp], [hashed])
         g = group_named(node, dana, names[0])
         node.minting.attach(dana, key, Permissions(add_pkp_to_groups=[g], execute_in_groups=[g]))
-        for hashed, permitted in zip(hashes, (True, False), strict=True):
+    for hashed, permitted in zip(hashes, (True, False), strict=True):
+        with judge.apart():
             may = node.contract.view("can_execute", key.hash, hashed, pkp)
             judge.members(may, {"permitted": permitted}, "whether the key may run the action")
+    with judge():
         judge.same(
             sorted(map(printed, pluck(node.groups.list(key.key), "name"))), names, "the groups that the key lists"
         )

@@ -181,9 +181,11 @@ def same_key_every_time(judge: Judge, node: Node) -> None:
     texts = [f"{node.label} {number}" for number in (1, 2, 1)]
     with judge():
         result = on.run(many, on.p, messages=texts).result
-        for number, text in enumerate(texts):
+    for number, text in enumerate(texts):
+        with judge.apart():
             signer = signer_of_message(text, member(member(result, "signatures"), str(number)))
             judge.same_hex(signer, on.p.address, "the signer of each text in one run")
+    with judge():
         for answer in send_at_once(node.session, [node.signing.request(on.key, one, on.p)] * 6):
             node.signing.signed(answer, on.p)
     # Through another group, with another key, after other wallets were made.
@@ -257,7 +259,7 @@ def runs_reveal_no_key_material(judge: Judge, node: Node) -> None:
     on.run(LOOKS, on.p)
     node.signing.must_be_refused(bobs, sign, on.p, control=run.accepted)
     node.pkps.list(on.owner)
-    with judge():
-        leaked = wallets_leaked_by(answers)
-        for pkp in (on.p, on.q):
+    leaked = wallets_leaked_by(answers)
+    for pkp in (on.p, on.q):
+        with judge.apart():
             judge.that(pkp.address.lower() not in leaked, f"nothing that is the private key of {pkp.address}", leaked)

@@ -111,17 +111,22 @@ def update_touches_one_key(judge: Judge, node: Node, row: Permissions) -> None:
     node.usage_keys.update(alice, twin, other_half, "same")
     with judge():
         listed = node.usage_keys.list(alice)
-        for other in (item, third):
+    for other in (item, third):
+        with judge.apart():
             judge.that(any(same(one, other) for one in listed), "the other keys' items as before the update", listed)
+    with judge.apart():
         of_the_name = [one for one in listed if member(one, "name") == f"{node.label} same"]
         judge.same(len(of_the_name), 2, "the number of keys of the name")
+    with judge.apart():
         trial.must_open(key, row, "what the key opens after its twin was updated")
     node.usage_keys.remove(alice, twin)
     with judge():
         ours = [one for one in node.usage_keys.list(alice) if node.label in str(member(one, "name"))]
         judge.same(len(ours), 2, "the number of keys after the removal")
-        for other in (item, third):
+    for other in (item, third):
+        with judge.apart():
             judge.that(any(same(one, other) for one in ours), "the other keys' items as before the removal", ours)
+    with judge():
         trial.must_open(key, row, "what the key opens after its twin was removed")
 
 

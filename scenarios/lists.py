@@ -74,9 +74,11 @@ def creation_order_across_pages(judge: Judge, node: Node) -> None:
         listed = pluck(groups, "id")
         judge.that(len(set(map(printed, listed))) == len(listed), "no id twice", listed)
         judge.same([one for one in listed if one in made], made, "the ids of the five groups")
-        for number in (0, 1):
+    for number in (0, 1):
+        with judge.apart():
             page = read_page(node.session, request, number, 2)
             judge.same(page, groups[2 * number : 2 * number + 2], f"page {number} of two groups")
+    with judge():
         judge.same(read_pages(node.session, request, 2), groups, "all pages of two groups")
 
 

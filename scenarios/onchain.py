@@ -54,11 +54,12 @@ def account_of_a_wallet(judge: Judge, node: Node) -> None:
     with judge("ACC-060"):
         found = node.contract.view("account_exists", own)
         judge.same(found, {"exists": True}, "the account under keccak256 of 20 bytes")
-        for spelling, wrong in {
-            "padded to 32 bytes": raw.rjust(32, bytes(1)),
-            "as text": carol.address.encode(),
-            "as text in lower case": carol.address.lower().encode(),
-        }.items():
+    for spelling, wrong in {
+        "padded to 32 bytes": raw.rjust(32, bytes(1)),
+        "as text": carol.address.encode(),
+        "as text in lower case": carol.address.lower().encode(),
+    }.items():
+        with judge.apart("ACC-060"):
             found = node.contract.view("account_exists", hashed(wrong))
             judge.same(found, {"exists": False}, f"an account under keccak256 of the address {spelling}")
     account, other = (node.contract.view("get_account", account) for account in (own, managed))
@@ -271,6 +272,7 @@ def writes_over_http_emit_events(judge: Judge, node: Node) -> None:
     with judge():
         sent = node.contract.transactions_after(before, holding=node.label.encode().hex())
         judge.that(len(sent) >= 6, "a transaction for each of six writes", sent)
-        for transaction in sent:
+    for transaction in sent:
+        with judge.apart():
             logs = transaction["logs"] if isinstance(transaction["logs"], list) else []
             judge.that(node.contract.address.lower() in pluck(logs, "address"), "a log of the contract", transaction)

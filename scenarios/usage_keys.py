@@ -76,7 +76,8 @@ def last_of_many_groups_is_kept(judge: Judge, node: Node) -> None:
         listed = node.usage_keys.list(alice)
         added = [item for item in listed if member(item, "name") == node.label]
         judge.that(len(added) == 1, "the new key in the list", listed)
-        for name in ARRAYS:
+    for name in ARRAYS:
+        with judge.apart("UKEY-010"):
             held = member(added[0], name)
             kept = isinstance(held, list) and str(many[-1]) in map(str, held)
             judge.that(kept, f"the group {many[-1]}, the last of {MANY} that were named, in {name}", held)

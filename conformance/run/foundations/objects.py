@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from conformance.problems import (
     Departure,
     LeakyRefusal,
@@ -117,6 +119,22 @@ OBJECTS = (
         "LIST-050 LIST-120",
         departures=(Mismatch, StateChanged),
         shown_by=Departure,
+    ),
+    *(
+        Foundation(
+            f"{operation} after additions",
+            operation,
+            partial(trials.lists_follow_additions, operation=operation),
+            f"lists::lists-follow-{writes}-writes",
+            "LIST-170",
+            departures=(Mismatch,),
+        )
+        for operation, writes in (
+            ("list_groups", "group"),
+            ("list_api_keys", "usage-key"),
+            ("list_wallets", "wallet-and-action"),
+            ("list_actions", "wallet-and-action"),
+        )
     ),
     *(
         Foundation(

@@ -5,7 +5,7 @@ A trial raises a Departure where its foundation does not hold. A failure within 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from conformance.drivers.sections import set_up
@@ -14,6 +14,7 @@ from conformance.service.accounts import Accounts
 from conformance.service.actions import ActionCode, Actions
 from conformance.service.derivations import hashed_cid, random_key
 from conformance.service.groups import Groups, group_id
+from conformance.service.lists import read_pages
 from conformance.service.payments import Payments
 from conformance.service.pkps import Pkp, Pkps
 from conformance.service.refusal import ExpectedRefusal, check_refusal
@@ -120,6 +121,30 @@ def lists_repeat(session: Session) -> None:
         for _ in range(2):
             again = read()
             _must(session, same(again, first), f"the list as before: {printed_json(first)[:SHOWN]}", again)
+
+
+def lists_follow_additions(session: Session, operation: str) -> None:
+    """A list that was read before something was added shows it afterwards, as a list that was never read does."""
+    with set_up():
+        key, fresh = (Accounts(session).new().key for _ in range(2))
+    actions, groups, pkps, keys = Actions(session), Groups(session), Pkps(session), UsageKeys(session)
+    # None of these reads a list.
+    add: Mapping[str, Callable[[str], object]] = {
+        "list_groups": lambda _: session.accept(groups.creation(key)),
+        "list_api_keys": lambda _: keys.add(key),
+        "list_wallets": lambda _: session.accept(pkps.creation(key)),
+        "list_actions": lambda mark: actions.add(key, actions.sample_cid(mark)),
+    }
+
+    def length(owner: str) -> int:
+        return len(read_pages(session, session.request(operation, owner)))
+
+    with set_up():
+        add[operation]("first")
+        one = length(key)
+        _must(session, one > length(fresh), "a list of what was added before it was read", one)
+        add[operation]("second")
+    _must(session, (now := length(key)) > one, f"another item beside the {one} that were there when it was read", now)
 
 
 def groups_can_be_listed(session: Session) -> None:
