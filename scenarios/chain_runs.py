@@ -40,6 +40,7 @@ def runs_follow_the_chain(judge: Judge, node: Node) -> None:
     write, key = writes_by_admin(node, on.account, within=partial(judge, "ACC-150")), on.attached.hash
     in_g, in_h = (replace(ALL_PERMISSIONS, execute_in_groups=[group]).arguments for group in (on.g, on.h))
     runs = node.signing.must_sign(on.key, on.x, on.p).accepted
+    node.signing.must_be_refused(on.key, on.x, on.q, control=runs)
 
     def x_with_p(permitted: bool) -> None:
         with judge("CHAIN-050"):

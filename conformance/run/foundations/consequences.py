@@ -141,6 +141,15 @@ CONSEQUENCES = (
         refused_as="forbidden",
     ),
     Foundation(
+        "what attached keys may not run",
+        "convert_to_chain_secured_account",
+        None,
+        "chain_runs::permissions-of-attached-keys",
+        "AUTH-170 EXEC-090 MINT-150",
+        upon=("runs", "the admin of a converted account"),
+        departures=(NotRefused,),
+    ),
+    Foundation(
         "runs that follow the chain",
         "convert_to_chain_secured_account",
         None,
