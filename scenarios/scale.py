@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from conformance.cases import Judge, case
-from conformance.service.bindings import TwoAndTwo, two_and_two
+from conformance.service.bindings import two_and_two
 from conformance.service.derivations import hashed_cid
-from conformance.service.lists import first_page, read_pages, unchanged_list
+from conformance.service.lists import first_page, read_pages
 from conformance.service.node import Node
-from conformance.service.refusal import must_refuse, was_accepted
-from conformance.service.usage_keys import Permissions
+from conformance.service.reach import beyond_its_group
+from conformance.service.refusal import was_accepted
 from conformance.values.ids import GroupId
 from conformance.values.json_values import pluck, printed
 
@@ -25,7 +25,7 @@ NEEDS = ("managed_accounts",)
 MANY = 61
 BYTE = 256
 MORE_THAN_A_BYTE = 258
-IN_GROUP = ("list_wallets_in_group", "list_actions")
+REACH = ("UKEY-110", "UKEY-150", "UKEY-190", "UKEY-230", "UKEY-270")
 SMALL = 7
 """Items on a small page. Divides none of the lengths, so that the last page is shorter."""
 FAR = (2**31, 2**32, 2**32 + 1, 2**63, 2**64 - 1)
@@ -81,31 +81,9 @@ def alike_in_a_byte(ids: Sequence[GroupId]) -> list[tuple[GroupId, GroupId]]:
     return [*all_groups[:1], *pairs[:1], *((second, first) for first, second in pairs[:1])]
 
 
-def check_reach(judge: Judge, node: Node, on: TwoAndTwo, named: GroupId, other: GroupId) -> None:
-    """A key that names one group in each array acts there, and not in the other one."""
-    node.groups.update(on.alice, named, "named", pkp_ids=[on.p.id], cid_hashes=[on.x.hash])
-    node.groups.update(on.alice, other, "other", pkp_ids=[on.p.id], cid_hashes=[on.y.hash])
-    key = node.usage_keys.add(on.alice, Permissions(False, False, False, [named], [named], [named], [named])).key
-    adds_action = node.groups.add_action(key, named, node.actions.sample_cid("one"))
-    adds_pkp = node.groups.add_pkp(key, named, on.q.id)
-    removes_pkp = node.groups.remove_pkp(key, named, on.q.id)
-    reads = [unchanged_list(node.session, name, on.alice, group_id=other) for name in IN_GROUP]
-    for requirement, control, changed in (
-        ("UKEY-110", adds_action, {}),
-        ("UKEY-190", adds_pkp, {}),
-        ("UKEY-230", removes_pkp, {"pkp_id": on.p.id}),
-    ):
-        with judge.apart(requirement):
-            request = control.changed(group_id=other, **changed)
-            must_refuse(node.session, request, ["forbidden"], control=control, unchanged=reads)
-    with judge.apart("UKEY-270"):
-        runs = node.signing.must_sign(key, on.x, on.p).accepted
-        node.signing.must_be_refused(key, on.y, on.p, control=runs)
-
-
 @case(
     "more-groups-than-a-byte-counts",
-    requirements=["GRP-190", "EP-250", "LIST-050", "GRPLIFE-100", "UKEY-110", "UKEY-190", "UKEY-230", "UKEY-270"],
+    requirements=["GRP-190", "EP-250", "LIST-050", "GRPLIFE-100", *REACH],
     needs=NEEDS,
 )
 def more_groups_than_a_byte_counts(judge: Judge, node: Node) -> None:
@@ -137,7 +115,9 @@ def more_groups_than_a_byte_counts(judge: Judge, node: Node) -> None:
             read_pages(node.session, request, 2), read_pages(node.session, request), "the actions on pages of two"
         )
     for named, other in alike_in_a_byte(ids):
-        check_reach(judge, node, on, named, other)
+        for requirement, trial in beyond_its_group(node, on, named, other).items():
+            with judge.apart(requirement):
+                trial()
     all_groups = node.groups.list(alice)
     node.groups.remove(alice, ids[-1])
     with judge.apart("GRPLIFE-100"):

@@ -8,14 +8,15 @@ from functools import partial
 from conformance.cases import Judge, case
 from conformance.endpoints.messages import Answer
 from conformance.service.at_once import at_once
-from conformance.service.bindings import one_group
+from conformance.service.bindings import one_group, two_and_two
 from conformance.service.lists import unchanged_list
 from conformance.service.node import Node
+from conformance.service.reach import beyond_its_group
 from conformance.service.refusal import Refusals, must_refuse, was_accepted
 from conformance.service.secrecy import mark_of, shared_prefix
 from conformance.service.session import DESCRIPTION
 from conformance.service.usage_keys import Permissions
-from conformance.values.ids import UsageKey
+from conformance.values.ids import GroupId, UsageKey
 from conformance.values.json_values import member, pluck, printed
 
 NEEDS = ("managed_accounts",)
@@ -103,6 +104,31 @@ def far_group_ids_open_nothing(judge: Judge, node: Node) -> None:
             cid = node.actions.sample_cid("not added")
             request = node.session.request("add_action_to_group", key, group_id=on.g, action_ipfs_cid=cid)
             refusals.send(request, ["forbidden"])
+
+
+SOME = 12
+"""Groups of which one has a number of two digits that begins with another's, and ends with a third one's."""
+REACH = ("UKEY-110", "UKEY-150", "UKEY-190", "UKEY-230", "UKEY-270")
+
+
+def alike_in_text(ids: Sequence[GroupId]) -> list[tuple[GroupId, GroupId]]:
+    """Pairs of groups that a key would reach together if ids were compared as parts of a text, one of each kind."""
+    texts = {one: str(one) for one in ids}
+    others = [(one, other) for one in reversed(ids) for other in ids if one != other]
+    begins = [(one, other) for one, other in others if texts[one].startswith(texts[other])]
+    ends = [(one, other) for one, other in others if texts[one].endswith(texts[other])]
+    return [*begins[:1], *ends[:1], *((other, one) for one, other in begins[:1])] or others[:1]
+
+
+@case("numbers-that-hold-other-numbers", requirements=REACH, needs=NEEDS)
+def numbers_that_hold_other_numbers(judge: Judge, node: Node) -> None:
+    """A key for group 12 acts neither in group 1 nor in group 2, and a key for group 1 not in group 12."""
+    on = two_and_two(node)
+    ids = [node.groups.add(on.alice, str(number)).id for number in range(SOME)]
+    for named, other in alike_in_text(ids):
+        for requirement, trial in beyond_its_group(node, on, named, other).items():
+            with judge.apart(requirement):
+                trial()
 
 
 def keys_naming(node: Node, alice: str, groups: Sequence[int]) -> list[UsageKey]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from conformance.selftest.tools.accounts import Write, account_of, group_of, permissions_of
 from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, refusal, text_member, wrap
+from conformance.selftest.tools.alter_runs import Lists, all_groups, decide, own_groups
 from conformance.selftest.tools.api_keys import key_book, live, presented, promote, under
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import WRITES
@@ -113,3 +114,41 @@ def usage_keys_remove_groups_without_effect(node: Node) -> None:
             write(key, group_id)
 
     wrap(node.accounts, "remove_group", remove)
+
+
+def _holds_text(group: int, named: Sequence[int]) -> bool:
+    return str(group) in ",".join(map(str, named))
+
+
+@mutant(
+    each=[
+        row("add_action_to_group", "add_action_to_group", "manage_ipfs_ids_in_groups", breaks="UKEY-110"),
+        row("remove_action_from_group", "remove_action_from_group", "manage_ipfs_ids_in_groups", breaks="UKEY-150"),
+        row("add_pkp_to_group", "add_pkp_to_group", "add_pkp_to_groups", breaks="UKEY-190"),
+        row("remove_pkp_from_group", "remove_pkp_from_group", "remove_pkp_from_groups", breaks="UKEY-230"),
+    ],
+    also="AUTH-080 UKEY-290",
+)
+def named_groups_are_searched_as_a_text(node: Node, method: str, array: str) -> None:
+    """Look for a group's number in the text of `{array}`: a key for group 12 acts in groups 1 and 2, too."""
+
+    def write_for(write: Write, acting_key: int, group_id: int, *others: object) -> object:
+        permissions = permissions_of(node, acting_key)
+        if permissions is not None and _holds_text(group_id, getattr(permissions, array)):
+            acting_key = account_of(node, acting_key)
+        return write(acting_key, group_id, *others)
+
+    wrap(node.accounts, method, write_for)
+
+
+@mutant("UKEY-270", also="AUTH-080 ERR-100 EXEC-030 EXEC-070 EXEC-090 UKEY-290")
+def groups_of_runs_are_searched_as_a_text(node: Node) -> None:
+    """Look for a group's number in the text of `execute_in_groups`: a key for group 12 runs in groups 1 and 2, too."""
+
+    def reach(node: Node, key: int) -> list[Lists]:
+        permissions = permissions_of(node, key)
+        if permissions is None or 0 in permissions.execute_in_groups:
+            return own_groups(node, key)
+        return [group for group in all_groups(node, key) if _holds_text(group.id, permissions.execute_in_groups)]
+
+    decide(node, reach=reach)

@@ -56,7 +56,7 @@ def failures_of_runs_have_no_response(node: Node) -> None:
     change_answer(node, RUN, without)
 
 
-@mutant("EXEC-150", "EXEC-160", also="ERR-100 EXEC-050 EXEC-180 EXEC-230 EXEC-270 EXEC-370")
+@mutant("EXEC-150", "EXEC-160", also="ERR-100 EXEC-050 EXEC-090 EXEC-120 EXEC-180 EXEC-200 EXEC-230 EXEC-270 EXEC-370")
 def results_are_kept_by_code(node: Node) -> None:
     """Answer the same code with its first result, whatever the parameters."""
     kept: dict[str, RunResult] = {}
