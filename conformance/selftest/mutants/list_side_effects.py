@@ -10,7 +10,7 @@ from conformance.selftest.tools.accounts import View
 from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, wrap
 from conformance.selftest.tools.alter_payments import take, wallet_of
 from conformance.selftest.tools.api_keys import presented
-from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import LISTS
 from reference_node.chain.account_config import Group, UsageKey
 from reference_node.node import Node
@@ -174,3 +174,21 @@ def lists_cost_a_cent(node: Node) -> None:
         return given
 
     intercept(node, LISTS, handler)
+
+
+@mutant(
+    "ACC-110",
+    each=[row("wallets", "wallets_in_group"), row("actions", "actions_in_group")],
+    also="ACC-120 EP-240 EP-250 EP-280 EP-430 LIST-160",
+)
+def lists_of_groups_are_kept_by_number(node: Node, view: str) -> None:
+    """Answer a group's {view} with the last answer for a group of the same number, until something is written."""
+    kept: dict[tuple[int, ...], object] = {}
+
+    def listed(read: Callable[..., object], account: int, *asked: int) -> object:
+        place = (node.chain.block_number(), *asked)
+        if place not in kept:
+            kept[place] = read(account, *asked)
+        return kept[place]
+
+    wrap(node.accounts, view, listed)
