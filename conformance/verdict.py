@@ -73,7 +73,8 @@ class Conversation:
 
     exchanges: tuple[ConversationExchange, ...]
     left_out: int = 0
-    """How many exchanges came before these: a long conversation is cut at its beginning."""
+    """How many exchanges came before the newest and are left out: of a long conversation's beginning, those stay that
+    gave keys and ids."""
     departed: int | None = None
     """Index of the exchange that shows the failure; None where none of these does."""
 

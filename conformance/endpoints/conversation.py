@@ -17,8 +17,10 @@ from conformance.values.json_text import parse
 from conformance.verdict import Conversation, ConversationExchange
 
 MOST_CHARACTERS = 150_000
-"""Of all requests and answers of a conversation; what came before is left out."""
+"""Of the newest requests and answers of a conversation; of what came before, what gave them keys and ids is kept."""
 MOST_EXCHANGES = 200
+MOST_GIVERS = 50
+"""Older exchanges that are kept for the keys and ids that they gave."""
 LONGEST_ANSWER = 2_000
 """Characters of an answer that are kept."""
 LONGEST_REQUEST = 60_000
@@ -44,16 +46,16 @@ class GroupMembers:
 def conversation(log: ExchangeLog, secrets: Secrets, departed: int | None, groups: GroupMembers) -> Conversation:
     """The exchanges that the log holds. `departed` is the number of the one that shows the failure."""
     every = log.raw
-    kept = _newest(every)
-    left_out = len(every) - len(kept)
+    numbers = _kept(every)
+    kept = [every[number] for number in numbers]
     values = _Values(secrets.names, groups)
     values.find_in(kept)
-    index = -1 if departed is None else departed - log.forgotten - left_out
     shown = [_shown(raw, values, number, secrets) for number, raw in enumerate(kept)]
+    index = None if departed is None else departed - log.forgotten
     return Conversation(
         exchanges=tuple(_without_unused(shown)),
-        left_out=log.forgotten + left_out,
-        departed=index if 0 <= index < len(kept) else None,
+        left_out=log.forgotten + len(every) - len(kept),
+        departed=numbers.index(index) if index in numbers else None,
     )
 
 
@@ -68,8 +70,26 @@ def _sent_texts(exchange: ConversationExchange) -> Iterable[str]:
     return exchange.url, exchange.request_body or "", *exchange.request_headers.values()
 
 
-def _newest(exchanges: Sequence[RawExchange]) -> Sequence[RawExchange]:
-    """The newest exchanges that fit into the limits; one at least."""
+def _kept(exchanges: Sequence[RawExchange]) -> list[int]:
+    """The numbers of the newest exchanges, and of the older ones whose answers gave first what those requests hold."""
+    begin = len(exchanges) - _newest(exchanges)
+    givers: dict[str, int] = {}
+    for number, raw in enumerate(exchanges[:begin]):
+        for _, _, value in _leaves(raw.response_body):
+            if isinstance(value, str):
+                givers.setdefault(value, number)
+    kept = set(range(begin, len(exchanges)))
+    asking = [*kept]
+    while asking and len(kept) < MOST_EXCHANGES + MOST_GIVERS:
+        held = _first_uses([exchanges[asking.pop()]])
+        found = {givers[word] for word in held if word in givers} - kept
+        kept |= found
+        asking += sorted(found)
+    return sorted(kept)
+
+
+def _newest(exchanges: Sequence[RawExchange]) -> int:
+    """How many of the newest exchanges fit into the limits; one at least."""
     size = count = 0
     for raw in reversed(exchanges[-MOST_EXCHANGES:]):
         size += len(raw.url) + min(len(raw.request_body or ""), LONGEST_REQUEST)
@@ -77,7 +97,7 @@ def _newest(exchanges: Sequence[RawExchange]) -> Sequence[RawExchange]:
         if count and size > MOST_CHARACTERS:
             break
         count += 1
-    return exchanges[len(exchanges) - count :]
+    return count
 
 
 @dataclass

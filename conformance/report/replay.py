@@ -110,7 +110,7 @@ def _head(case: CaseResult, conversation: ConversationShown) -> Iterator[str]:
         yield f"# What answers hold is not judged: the answer to request {number}, which showed the failure, is printed"
         yield "# beside what was expected of it. Look at both, also where this ends with 0."
     if conversation.left_out:
-        yield f"# The first {conversation.left_out} requests of the case are left out, with what they made."
+        yield f"# {conversation.left_out} earlier requests of the case are left out, with what they made."
 
 
 def _comment(text: str) -> Iterator[str]:

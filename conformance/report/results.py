@@ -119,7 +119,8 @@ class ConversationShown(Part):
 
     exchanges: tuple[ConversationExchangeShown, ...]
     left_out: int
-    """How many exchanges came before these: a long conversation is cut at its beginning."""
+    """How many exchanges came before the newest and are left out: of a long conversation's beginning, those stay that
+    gave keys and ids."""
     departed: int | None
     """Index of the exchange that shows the failure; null where none of these does."""
 

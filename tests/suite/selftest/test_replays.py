@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from conformance.endpoints import conversation as conversation_of_a_case
+from conformance.endpoints.conversation import VARIABLE
 from conformance.report import Results, results_of
 from conformance.report.record import RunRecord
 from conformance.report.replay import FUNCTIONS, SHOW_ANSWER, script, write_replays
@@ -138,3 +140,18 @@ def test_passing_case_has_no_script() -> None:
         made = RunRecord(target.base_url, False, target.profile, "p", "0", NOW, NOW, (outcome,), {})
 
     assert script(results_of(made).cases[0], "http://n") == ""
+
+
+def test_long_conversation_keeps_what_gave_its_keys_and_ids(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conversation_of_a_case, "MOST_EXCHANGES", 2)
+    results, _ = results_on("a-wallet-leaves-all-groups-at-once", "usage_keys::may-remove-pkps-in-named-groups")
+
+    failure = results.cases[0].failure
+    assert failure is not None
+    assert failure.conversation is not None
+    exchanges = failure.conversation.exchanges
+    held = {name for one in exchanges for name in VARIABLE.findall(" ".join((one.url, *one.request_headers.values())))}
+    assert "new_account" in exchanges[0].url
+    assert failure.conversation.left_out > 0
+    assert held <= {name for one in exchanges for name in one.given}
+    assert failure.conversation.departed == len(exchanges) - 1
