@@ -21,9 +21,11 @@ ALGORITHM = "crypto.cid_algorithm"
 def codes_of_whole_blocks(judge: Judge, node: Node) -> None:
     """The CID of a short code, and of codes around one block and of two, is the one that the profile says."""
     algorithm = node.session.stated(ALGORITHM)
-    for size in SIZES:
+    # A block holds bytes: the bound of one lies inside of a character here.
+    of_long_characters = CODE + "\u0436\U0001f680" * (BYTES_OF_A_BLOCK // 5)
+    for code in (*(CODE.ljust(size, "x") for size in SIZES), of_long_characters):
         with judge.apart():
-            code = CODE.ljust(size, "x")
+            size = len(code.encode())
             stated = code_cid(code, algorithm) or long_code_cid(code, algorithm)
             answer = node.session.send(node.session.request("get_action_ipfs_id", None, code=code))
             if size == len(CODE):

@@ -102,12 +102,18 @@ def _in_chunks(size: int) -> Callable[[bytes], list[bytes]]:
     return lambda content: [content[at : at + size] for at in range(0, len(content), size)] or [b""]
 
 
+def _in_chunks_of_characters(content: bytes) -> list[bytes]:
+    text = content.decode()
+    return [text[at : at + CHUNK_SIZE].encode() for at in range(0, len(text), CHUNK_SIZE)]
+
+
 @mutant(
     "ACT-160",
     each=[
         row("empty-chunk-at-the-end", lambda content: [*_in_chunks(CHUNK_SIZE)(content), b""]),
         row("whole-chunk-cut-short", lambda content: _in_chunks(CHUNK_SIZE - (len(content) == CHUNK_SIZE))(content)),
         row("chunks-of-a-mebibyte", _in_chunks(1024 * 1024)),
+        row("chunks-of-as-many-characters", _in_chunks_of_characters),
         row("last-byte-kept-apart", lambda content: [*_in_chunks(CHUNK_SIZE)(content[:-1]), content[-1:]]),
     ],
     also="ACT-140 EP-320",
