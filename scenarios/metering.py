@@ -9,12 +9,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from conformance.cases import Judge, case
+from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.profile.operations import OPERATIONS, Effect
 from conformance.service import ALL_PKPS, Permissions, Refusals
-from conformance.service.at_once import accepted_at_once
+from conformance.service.at_once import accepted_at_once, at_once
+from conformance.service.bindings import bound
 from conformance.service.derivations import hashed_cid
 from conformance.service.node import Node
 from conformance.service.payments import ILL_FORMED
@@ -262,6 +265,44 @@ def parallel_runs_are_each_charged(judge: Judge, node: Node) -> None:
         most = before - accepted * int(printed(second))
         left = node.payments.balance(objects.alice.key)
         judge.that(left <= most, f"a balance of at most {most} after {accepted} runs at once", left)
+
+
+LASTS = """
+async function main(params) {
+  const begun = Date.now();
+  for (let i = 0; i < 1e9 && Date.now() < begun + params.milliseconds; i++);
+  return Date.now() - begun;
+}
+"""
+LONG, LATER = 2_600, 0.4
+"""Milliseconds of the longer run; seconds after which the other account's begins."""
+STARTED = 2
+"""Seconds that the longer run has at least started."""
+
+
+@case("longer-runs-are-paid-by-their-own-account", requirements=["BILL-180"], needs=METERS, uses=[RUN_CENTS])
+def longer_runs_are_paid_by_their_own_account(judge: Judge, node: Node) -> None:
+    """A run of more than two seconds is paid by its account, though another account's run begins meanwhile."""
+    action, runs = node.actions.of_code(LASTS), []
+    owners = [node.accounts.new().key for _ in range(2)]
+    for owner, milliseconds in zip(owners, (LONG, 1), strict=True):
+        key = node.usage_keys.executing_in(owner, bound(node, owner, [], [action]))
+        runs.append(node.runs.request(key, action.code, params={"milliseconds": milliseconds}))
+    before = node.payments.balance(owners[0])
+    longer, shorter = (node.session.branch(name) for name in ("longer", "shorter"))
+
+    def later() -> Answer:
+        time.sleep(LATER)
+        return shorter.send(runs[1])
+
+    both: list[Callable[[], Answer]] = [partial(longer.send, runs[0]), later]
+    lasted = [node.runs.succeeded(answer).result for answer in at_once(both)]
+    least = STARTED * int(printed(node.session.stated(RUN_CENTS)))
+    # A clock that stands still in the sandbox, or a limit on how long code runs, leaves nothing to look at.
+    if isinstance(lasted[0], int) and lasted[0] > 1_000 * STARTED:
+        with judge("BILL-180"):
+            price = before - node.payments.balance(owners[0])
+            judge.that(price >= least, f"a price of at least {least} cents for a run of {lasted[0]} ms", price)
 
 
 @case("runs-are-charged-after-conversion", requirements=["BILL-320", "MODE-100"], needs=METERS)

@@ -333,7 +333,7 @@ def _differences(operation: str, members: Mapping[str, object], item: object) ->
                 problem = Mismatch(f"{name} {printed_json(sent)[:SHOWN]}", printed_json(listed)[:SHOWN])
                 yield problem, LARGE_NUMBERS if large else requirement
         elif not same(sent, listed) and _is_ordinary(sent):
-            yield Mismatch(f"{shown} {printed(sent)[:SHOWN]!r}", repr(printed(listed)[:SHOWN])), requirement
+            yield Mismatch(f"{shown} {printed_json(sent)[:SHOWN]}", printed_json(listed)[:SHOWN]), requirement
 
 
 def _ids(array: object) -> set[object]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 
 from pydantic import JsonValue
@@ -28,6 +29,7 @@ from reference_node.access import Caller
 from reference_node.billing import Cents
 from reference_node.chain.interface import Address
 from reference_node.node import Node
+from reference_node.runs import Run
 
 
 @mutant(
@@ -339,6 +341,26 @@ def runs_at_once_are_charged_as_one(node: Node) -> None:
     wrap(node.runs, "run", run)
     priced = node.runs.price
     node.runs.price = lambda: Cents(0) if len(going_on) > 1 else priced()  # type: ignore[method-assign]
+
+
+@mutant("BILL-180")
+def later_seconds_are_paid_by_whoever_began_last(node: Node) -> None:
+    """Charge the later seconds of a run to the account whose run began last."""
+    last: list[int] = []
+
+    @contextmanager
+    def charged(_: object, run: Run) -> Iterator[Callable[[int], bool]]:
+        last[:] = [run.caller.account_hash]
+        with ExitStack() as seconds:
+
+            def start_second(_number: int) -> bool:
+                seconds.enter_context(node.charged(last[0], node.runs.price()))
+                return True
+
+            start_second(0)
+            yield start_second
+
+    wrap(node.runs, "_charged", charged)
 
 
 @mutant("BILL-150", also="LIM-050 LIST-150")
