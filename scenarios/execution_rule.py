@@ -19,7 +19,7 @@ from conformance.service.derivations import account_hash, key_with_flipped_bit, 
 from conformance.service.groups import ALL_PKPS
 from conformance.service.node import Node
 from conformance.service.pkps import Pkp
-from conformance.service.refusal import Refusals
+from conformance.service.refusal import Refusals, must_refuse
 from conformance.service.usage_keys import Permissions
 
 NEEDS = ("managed_accounts",)
@@ -152,8 +152,17 @@ def unregistered_action(judge: Judge, node: Node) -> None:
         runs = node.signing.must_sign(on.key, on.x, on.p).accepted
     z = node.actions.prepared(mark="z")
     node.actions.add(on.alice, z.cid)
-    with judge("ACT-070"):
+    with judge.apart("ACT-070"):
         all_refused(node, runs, [on.key, on.alice], z, on.p)
+    # Nor without a wallet, of which no group is asked then.
+    listed, registered = (node.actions.prepared("hello", mark) for mark in ("listed", "registered"))
+    key = node.usage_keys.executing_in(on.alice, bound(node, on.alice, [], [listed]))
+    node.actions.add(on.alice, registered.cid)
+    for runner in (key, on.alice):
+        control = node.runs.run(runner, listed.code).accepted
+        with judge.apart("ACT-070"):
+            request = node.runs.request(runner, registered.code)
+            must_refuse(node.session, request, ["forbidden"], control=control, unchanged=[])
 
 
 @case("both-modes", requirements=["EXEC-250"], needs=NEEDS)

@@ -195,12 +195,19 @@ OBJECTS = (
         departures=(Mismatch,),
     ),
     Foundation(
+        "usage keys that differ",
+        "add_usage_api_key",
+        trials.keys_differ,
+        "endpoints::usage-key-operations",
+        "EP-110 UKEY-360 UKEY-420",
+    ),
+    Foundation(
         "usage keys",
         "add_usage_api_key",
         trials.keys_are_made,
         "accounts::usage-key-is-a-child",
         "ACC-100 EP-110 EP-150 KEYLIFE-010 LIST-170 UKEY-010 UKEY-040 UKEY-420",
-        upon=("groups",),
+        upon=("groups", "usage keys that differ"),
     ),
     Foundation(
         "the list of usage keys",
@@ -464,6 +471,15 @@ OBJECTS = (
         "endpoints::usage-key-operations",
         "EP-140 KEYLIFE-060 LIST-170",
         upon=("usage keys", "labels of listed usage keys"),
+    ),
+    Foundation(
+        "new labels of actions",
+        "update_action_metadata",
+        trials.actions_are_renamed,
+        "endpoints::action-metadata",
+        "ACT-060 EP-300 LIST-170",
+        upon=("labels of listed actions",),
+        departures=(Mismatch,),
     ),
     Foundation(
         "removals of usage keys",

@@ -227,12 +227,19 @@ def groups_are_listed_in_order(session: Session) -> None:
     _must(session, same(last, made), f"the newest groups {printed_json(made)} at the end of list_groups", last)
 
 
+def keys_differ(session: Session) -> None:
+    """Two usage keys that are added have different values."""
+    account, keys = _account(session), UsageKeys(session)
+    with set_up():
+        one, other = (keys.add(account, name=name).key for name in ("first", "second"))
+    _must(session, one != other, "two usage keys of different values", "equal ones")
+
+
 def keys_are_made(session: Session) -> None:
-    """Two usage keys that are added have different values and are listed, and one can do what it is permitted."""
+    """Two usage keys that are added are listed, and one can do what it is permitted."""
     account, keys = _account(session), UsageKeys(session)
     before = len(keys.list(account))
     made = [keys.add(account, MAKES_GROUPS, name).key for name in ("first", "second")]
-    _must(session, made[0] != made[1], "two usage keys of different values", "equal ones")
     after = keys.list(account)
     _must(session, len(after) == before + 2, f"{before + 2} items in list_api_keys after two more keys", after)
     Groups(session).add(made[0], listed_to=account)
@@ -317,6 +324,17 @@ def keys_are_renamed(session: Session) -> None:
     keys.rename(key, usage_key, "labelled")
     ours = [item for item in keys.list(key) if session.label in str(member(item, "name"))]
     _labelled(session, "list_api_keys", ours)
+
+
+def actions_are_renamed(session: Session) -> None:
+    """An only action is listed with its new labels after an update of them."""
+    key, actions = _account(session), Actions(session)
+    cid = actions.sample_cid("labelled")
+    with set_up():
+        actions.add(key, cid, "labelled before")
+        actions.update(key, hashed_cid(cid), "labelled")
+        listed = actions.list(key)
+    _labelled(session, "list_actions", listed if len(listed) == 1 else [])
 
 
 def cids_are_hashed(session: Session) -> None:

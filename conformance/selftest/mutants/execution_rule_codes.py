@@ -14,6 +14,7 @@ from conformance.selftest.tools.accounts import account_of
 from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, wrap
 from conformance.selftest.tools.alter_runs import RUN, change_code, change_verdicts, own_groups
 from conformance.selftest.tools.mutant import mutant, row
+from reference_node.chain.account_config import KeyInfo
 from reference_node.node import Node
 
 COMMENT = re.compile(r"//[^\n]*")
@@ -95,6 +96,25 @@ def registered_actions_need_no_group(node: Node) -> None:
         key, action, wallet = question
         listed = right or not _is_registered(node, key, action)
         return right if listed else any(one.has_wallet(wallet) for one in own_groups(node, key))
+
+    change_verdicts(node, change)
+
+
+@mutant(
+    "ACT-070",
+    each=[
+        row("account-keys", lambda info: info.is_account_key),
+        row("usage-keys", lambda info: not info.is_account_key),
+    ],
+    also="EXEC-040 EXEC-120 EXEC-130 EXEC-230 GRP-140",
+)
+def registered_actions_begin_without_a_group(node: Node, whose: Callable[[KeyInfo], bool]) -> None:
+    """Begin every run of an action with registered metadata, for some keys; wallets are decided as ever."""
+
+    def change(right: bool, question: tuple[int, bytes, bytes | None]) -> bool:
+        key, action, wallet = question
+        begins = wallet is None and whose(node.accounts.key_info(key)) and _is_registered(node, key, action)
+        return right or begins
 
     change_verdicts(node, change)
 
