@@ -94,6 +94,22 @@ def _read_recovery_byte(node: Node, read: Mapping[int, int]) -> None:
     _spelling(node, lambda text: RECOVERY_BYTE.sub(spelt, text))
 
 
+@mutant("ENV-220", also="ENV-210")
+def last_bytes_of_0_and_1_are_tried_both_ways(node: Node) -> None:
+    """Accept a signature that ends with 0 where it is good with 1, and the other way round."""
+
+    def verify(original: Check, data: object, signature: object, about: About) -> object:
+        try:
+            return original(data, signature, **about)
+        except BadRequest:
+            found = RECOVERY_BYTE.match(signature) if isinstance(signature, str) else None
+            if found is None or found[2] not in {"00", "01"}:
+                raise
+            return original(data, f"{found[1]}{1 - int(found[2]):02x}", **about)
+
+    around_verdict(node, verify)
+
+
 @mutant("ENV-390", also="ENV-210 ENV-220")
 def personal_signatures_are_good_too(node: Node) -> None:
     """Accept a personal_sign over the envelope's JSON."""
