@@ -6,6 +6,7 @@ drawn. Specification: "What the service does" 1 and 2, "Resources and their fiel
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from conformance.cases import Judge, case
@@ -247,6 +248,44 @@ def accounts_share_no_key(judge: Judge, node: Node) -> None:
 # ------------------------------------------------------------------------------------------------------ nothing leaks
 
 
+ODD_VALUES: Sequence[object] = (
+    "",
+    "0x",
+    "0x12",
+    f"0x{'zz' * 32}",
+    f"0x{'12' * 33}",
+    "no digest",
+    7,
+    None,
+    True,
+    ["a"],
+    {"b": 1},
+)
+"""What is no digest; the part that is no text is no message either."""
+
+
+@case(
+    "failed-signings-reveal-no-key",
+    requirements=["PKP-090"],
+    needs=NEEDS,
+    uses=[FORMS],
+    each={"messages": ("sign_message", "message"), "digests": ("sign_digest", "digest")},
+)
+def failed_signings_reveal_no_key(judge: Judge, node: Node, row: tuple[str, str]) -> None:
+    """What runs answer and log that let a wallet sign what is no message, or no digest, holds no private key."""
+    answers = witnessed(node.session)
+    on = two_wallets(node)
+    source, name = row
+    code = node.actions.source(source)
+    on.run(code, on.p, **{name: random_hash(node.session.random)})
+    for value in ODD_VALUES:
+        node.session.send(node.runs.request(on.key, code, pkp_id=on.p.id, params={name: value}))
+    node.session.send(node.runs.request(on.key, code, pkp_id=on.p.id))
+    leaked = wallets_leaked_by(answers)
+    with judge():
+        judge.that(on.p.address.lower() not in leaked, f"nothing that is the private key of {on.p.address}", "that key")
+
+
 @case("runs-reveal-no-key-material", requirements=["PKP-090"], needs=NEEDS, uses=[FORMS])
 def runs_reveal_no_key_material(judge: Judge, node: Node) -> None:
     """Neither what runs answer and log nor what the sandbox shows holds the key of a wallet that was not asked for."""
@@ -262,4 +301,6 @@ def runs_reveal_no_key_material(judge: Judge, node: Node) -> None:
     leaked = wallets_leaked_by(answers)
     for pkp in (on.p, on.q):
         with judge.apart():
-            judge.that(pkp.address.lower() not in leaked, f"nothing that is the private key of {pkp.address}", leaked)
+            judge.that(
+                pkp.address.lower() not in leaked, f"nothing that is the private key of {pkp.address}", "that key"
+            )

@@ -20,6 +20,7 @@ from conformance.selftest.tools.alter_runs import RUN, change_code
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 from reference_node.runs import Run
+from reference_node.sandbox import HostError
 
 KeyOf = Callable[[Run, bytes], bytes]
 
@@ -88,6 +89,20 @@ def headers_hold_the_private_key(node: Node) -> None:
         return Answered(given.status, (*given.headers, trace), given.body)
 
     intercept(node, RUN, handler)
+
+
+@mutant("PKP-090", each=[row("of-messages", "signMessage"), row("of-digests", "signDigest")], also="EXEC-180")
+def failed_signings_tell_the_private_key(node: Node, name: str) -> None:
+    """Append the private key to the error of a signing whose value is no text or no digest."""
+    used = _watch_keys(node)
+
+    def call(original: Callable[..., object], run: Run, called: str, arguments: object) -> object:
+        try:
+            return original(run, called, arguments)
+        except HostError as error:
+            raise HostError(f"{error} (key {used[-1]})" if called == name and used else str(error)) from None
+
+    wrap(node.runs, "host_call", call)
 
 
 @mutant("PKP-090", also="EXEC-200 EXEC-270 EXEC-280")
