@@ -6,7 +6,7 @@ import copy
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Self, TypeVar
@@ -91,8 +91,8 @@ class Target:
         """Seconds to wait for the effect of a write, in addition to the profile's."""
         self.settled_at_once = 0
         """How many departures occurred again after longer waits."""
-        self.judging: Mapping[str, object] = {}
-        """The cases that the run has selected, by id without the row. Of a table, any row."""
+        self.judging: Mapping[str, Sequence[object]] = {}
+        """The cases that the run has selected, by id without the row."""
         self.seen_keys = SeenKeys()
         self.timings: Callable[[Timing], None] | None = None
         """Called with every exchange."""

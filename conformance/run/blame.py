@@ -199,13 +199,17 @@ def _problem(foundation: Foundation, target: Target) -> Departure | None:
 
 
 def _tried(foundation: Foundation, target: Target) -> Departure | None:
-    """Why the foundation does not hold. None where it holds, where nothing can be told, or where its case passes."""
+    """Why the foundation does not hold. None where it holds, where nothing can be told, or where its case passes.
+
+    Of a table one row that fails is enough.
+    """
     if _needs_broken(foundation, target):
         return None
     if foundation.holds and not _departure(foundation.holds, CaseRun(target, f"foundation {foundation.name}")):
         return None
-    case = target.judging.get(foundation.judged_by)
-    return _departure_of(case, foundation, target) if isinstance(case, Case) else None
+    rows = target.judging.get(foundation.judged_by, ())
+    failures = (_departure_of(case, foundation, target) for case in rows if isinstance(case, Case))
+    return next((failure for failure in failures if failure is not None), None)
 
 
 def _departure_of(case: Case, foundation: Foundation, target: Target) -> Departure | None:

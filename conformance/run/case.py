@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -44,6 +44,14 @@ class Case:
         for name, template in self.row.items():
             run.scope.variables[name] = template(run.scope)
         self.program(run)
+
+
+def rows_by_id(cases: Iterable[Case]) -> dict[str, list[Case]]:
+    """Cases by their ids without the row: of a table, all rows."""
+    found: dict[str, list[Case]] = {}
+    for case in cases:
+        found.setdefault(case.id.partition("[")[0], []).append(case)
+    return found
 
 
 def matches(case: str, pattern: str) -> bool:

@@ -22,7 +22,7 @@ class JudgedNode:
         self.jobs = options.jobs or 1
         self.profile = load_profile(options.profile) if options.profile else Profile()
         self.url = options.node_url or self.profile.base_url
-        self.judging: dict[str, Case] = {}
+        self.judging: dict[str, list[Case]] = {}
         """The cases that the run has selected, by id without the row."""
         self._bundled = BundledNodes(self.jobs) if may_start and self.url is None else None
 

@@ -27,7 +27,7 @@ from conformance.report import ExitCode, Results, RunRecord, make_writable, resu
 from conformance.report.renderers import RENDERERS, write_reports
 from conformance.report.replay import write_replays
 from conformance.report.write import MATRIX_NAME, RESULTS_NAME
-from conformance.run.case import Case
+from conformance.run.case import Case, rows_by_id
 from conformance.run.costs import cheapest, cost
 from conformance.run.items import RESULTS, RUNNING, CaseItem, PackFile
 from conformance.run.judged_node import JudgedNode
@@ -164,7 +164,7 @@ class ConformanceSession:
         """Note which cases have to be reported."""
         cases = [item.case for item in session.items if isinstance(item, CaseItem)]
         self.awaited |= {case.id for case in cases}
-        self.node.judging |= {case.id.partition("[")[0]: case for case in cases}
+        self.node.judging |= rows_by_id(cases)
         gc.freeze()  # the cases live until the run ends: the garbage collector need not scan them again
 
     # ------------------------------------------------------------------------------------------------------ running

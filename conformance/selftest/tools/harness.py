@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from conformance.endpoints.client import Target
 from conformance.endpoints.extent import SampleOptions
-from conformance.run.case import Case
+from conformance.run.case import Case, rows_by_id
 from conformance.run.runner import run_case
 from conformance.selftest.tools.kept import KeptOutcomes
 from conformance.selftest.tools.mutant import Mutant
@@ -108,7 +108,7 @@ class TrialRunner:
     def _every_case(self, name: str, kept: KeptOutcomes, target: Target) -> tuple[Outcome, ...]:
         """What every case says, in an order by chance, but for those that are left when enough have failed."""
         target.extent = SampleOptions(until_wrong=True, budget=1)
-        target.judging = {case.id.partition("[")[0]: case for case in self.cases}
+        target.judging = rows_by_id(self.cases)
         known = {outcome.case: outcome for outcome in kept.of(name, self.cases)}
         cases = list(self.cases)
         random.Random(f"{self.seed}/{name}").shuffle(cases)  # noqa: S311 - a repeatable order, no secret

@@ -13,6 +13,7 @@ from conformance.problems import Inconclusive, NotAccepted
 from conformance.requirements import catalogue
 from conformance.resources import scenarios
 from conformance.run.blame import own_or_blocked
+from conformance.run.case import rows_by_id
 from conformance.run.foundations import FOUNDATIONS
 from conformance.run.loader import load
 from conformance.run.runner import run_case
@@ -36,7 +37,7 @@ def unaltered(_: Node) -> None:
 def judged(mutant: str, *cases: str) -> Iterator[Callable[[str], Outcome]]:
     """Runs a case on a mutant, in a run that has selected these."""
     with target_node(MUTANTS[mutant].alter, "1") as target:
-        target.judging = {case: CASES[case] for case in cases}
+        target.judging = rows_by_id(CASES[case] for case in cases)
         yield lambda name: run_case(CASES[name], target)
 
 
@@ -256,7 +257,7 @@ def test_refusal_says_nothing_about_a_scope_where_the_owner_is_refused_as_well(m
 def test_trials_are_made_at_the_right_time() -> None:
     cases = ("mint_wallet::registered-wallet-signs", "mint_usage_key::expires", "envelopes::valid")
     with target_node(unaltered, "1") as target:
-        target.judging = {name: CASES[name] for name in cases}
+        target.judging = rows_by_id(CASES[name] for name in cases)
         run = CaseRun(target, "moves the clock")
         proof = run.request("create_wallet_with_signature", typed_data={}, signature="0x")
         answer = run.send(proof)
