@@ -191,6 +191,7 @@ def writes_emit_events(judge: Judge, node: Node) -> None:
         logged = any(same_hex(member(log, "address"), node.contract.address) for log in receipt.logs)
         judge.that(logged, f"a log of the contract for {function}", list(receipt.logs))
 
+    judge.set_up(node.contract.view("account_exists", dana.hash) == {"exists": False}, "no account after the mints")
     with judge():
         emits("new_chain_secured_account", node.label, "d")
         node.session.cleanup.note_admin(dana.hash, carol.address)

@@ -95,6 +95,14 @@ OBJECTS = (
         departures=(LeakyRefusal,),
     ),
     Foundation(
+        "the CIDs that the node computes",
+        "get_action_ipfs_id",
+        trials.cids_are_as_stated,
+        "endpoints::action-cid-of-escaped-code",
+        "ACT-140 ACT-150 ACT-160 EP-320 EP-330",
+        departures=(NotAccepted, NotRefused, Mismatch),
+    ),
+    Foundation(
         "what refused writes leave",
         "",
         trials.refused_writes_change_nothing,
@@ -110,6 +118,17 @@ OBJECTS = (
         "ACC-110 EP-260",
         departures=(Malformed, Mismatch),
         shown_by=Mismatch,
+    ),
+    *(
+        Foundation(
+            f"the size of pages of {operation}",
+            operation,
+            partial(trials.pages_have_a_size, operation=operation),
+            f"lists::pages-of-{operation.replace('_', '-')}",
+            "LIST-020 LIST-040 LIST-050 LIST-060",
+            departures=(Malformed, Mismatch),
+        )
+        for operation in ("list_groups", "list_api_keys", "list_wallets", "list_actions")
     ),
     Foundation(
         "lists that repeat",

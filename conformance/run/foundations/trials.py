@@ -12,9 +12,9 @@ from conformance.drivers.sections import set_up
 from conformance.problems import Mismatch, NotAccepted, NotRefused, StateChanged
 from conformance.service.accounts import Accounts
 from conformance.service.actions import ActionCode, Actions
-from conformance.service.derivations import hashed_cid, random_key
+from conformance.service.derivations import code_cid, hashed_cid, random_key
 from conformance.service.groups import Groups, group_id
-from conformance.service.lists import read_pages
+from conformance.service.lists import read_page, read_pages
 from conformance.service.payments import Payments
 from conformance.service.pkps import Pkp, Pkps
 from conformance.service.refusal import ExpectedRefusal, check_refusal
@@ -123,27 +123,42 @@ def lists_repeat(session: Session) -> None:
             _must(session, same(again, first), f"the list as before: {printed_json(first)[:SHOWN]}", again)
 
 
-def lists_follow_additions(session: Session, operation: str) -> None:
-    """A list that was read before something was added shows it afterwards, as a list that was never read does."""
-    with set_up():
-        key, fresh = (Accounts(session).new().key for _ in range(2))
+def _additions(session: Session, key: str) -> Mapping[str, Callable[[str], object]]:
+    """By list, what adds an item to it without reading it."""
     actions, groups, pkps, keys = Actions(session), Groups(session), Pkps(session), UsageKeys(session)
-    # None of these reads a list.
-    add: Mapping[str, Callable[[str], object]] = {
+    return {
         "list_groups": lambda _: session.accept(groups.creation(key)),
         "list_api_keys": lambda _: keys.add(key),
         "list_wallets": lambda _: session.accept(pkps.creation(key)),
         "list_actions": lambda mark: actions.add(key, actions.sample_cid(mark)),
     }
 
+
+def pages_have_a_size(session: Session, operation: str) -> None:
+    """A page of one item of a list of two has no more than that."""
+    with set_up():
+        key = Accounts(session).new().key
+        for mark in ("first", "second"):
+            _additions(session, key)[operation](mark)
+        session.settle()
+    page = read_page(session, session.request(operation, key), 0, 1)
+    _must(session, len(page) <= 1, f"a page of {operation} with at most one item", page)
+
+
+def lists_follow_additions(session: Session, operation: str) -> None:
+    """A list that was read before something was added shows it afterwards, as a list that was never read does."""
+    with set_up():
+        key, fresh = (Accounts(session).new().key for _ in range(2))
+    add = _additions(session, key)[operation]
+
     def length(owner: str) -> int:
         return len(read_pages(session, session.request(operation, owner)))
 
     with set_up():
-        add[operation]("first")
+        add("first")
         one = length(key)
         _must(session, one > length(fresh), "a list of what was added before it was read", one)
-        add[operation]("second")
+        add("second")
     _must(session, (now := length(key)) > one, f"another item beside the {one} that were there when it was read", now)
 
 
@@ -335,6 +350,15 @@ def actions_are_renamed(session: Session) -> None:
         actions.update(key, hashed_cid(cid), "labelled")
         listed = actions.list(key)
     _labelled(session, "list_actions", listed if len(listed) == 1 else [])
+
+
+def cids_are_as_stated(session: Session) -> None:
+    """The CID of a short code is the one of the algorithm that the profile states."""
+    code, actions = "async function main() { return 1; }", Actions(session)
+    stated = code_cid(code, session.profile.crypto.cid_algorithm)
+    with set_up():
+        got = actions.asked_cid(code)
+    _must(session, stated in {None, got}, f"the CID {stated} of a short code", got)
 
 
 def cids_are_hashed(session: Session) -> None:

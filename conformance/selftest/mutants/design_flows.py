@@ -65,7 +65,7 @@ def only_the_first_wallet_is_added(node: Node) -> None:
     wrap(node.accounts, PKPS, add)
 
 
-@mutant("FLOW-040", also="LIST-170")
+@mutant("FLOW-040", also="FLOW-060 LIST-170 SCOPE-090 UKEY-090")
 def created_pkp_is_no_wallet_of_the_account(node: Node) -> None:
     """Derive a wallet for /pkps/create and forget to register it."""
     forgets: ContextVar[bool] = ContextVar("forgets", default=False)

@@ -179,7 +179,7 @@ def cid_is_new_each_time(node: Node) -> None:
     )
 
 
-@mutant("EP-330", also="ACT-140 ACT-160 EP-320")
+@mutant("EP-330", also="ACT-140 ACT-160 EP-030 EP-320 ERR-140")
 def cid_is_of_the_body_as_sent(node: Node) -> None:
     """Compute the CID of the JSON text."""
 
