@@ -156,7 +156,7 @@ def unregistered_action(judge: Judge, node: Node) -> None:
         all_refused(node, runs, [on.key, on.alice], z, on.p)
     # Nor without a wallet, of which no group is asked then.
     listed, registered = (node.actions.prepared("hello", mark) for mark in ("listed", "registered"))
-    key = node.usage_keys.executing_in(on.alice, bound(node, on.alice, [], [listed]))
+    key = node.usage_keys.executing_in(on.alice, bound(node, on.alice, [on.p], [listed]))
     node.actions.add(on.alice, registered.cid)
     for runner in (key, on.alice):
         control = node.runs.run(runner, listed.code).accepted

@@ -286,7 +286,7 @@ def longer_runs_are_paid_by_their_own_account(judge: Judge, node: Node) -> None:
     action, runs = node.actions.of_code(LASTS), []
     owners = [node.accounts.new().key for _ in range(2)]
     for owner, milliseconds in zip(owners, (LONG, 1), strict=True):
-        key = node.usage_keys.executing_in(owner, bound(node, owner, [], [action]))
+        key = node.usage_keys.executing_in(owner, bound(node, owner, [node.pkps.create(owner)], [action]))
         runs.append(node.runs.request(key, action.code, params={"milliseconds": milliseconds}))
     before = node.payments.balance(owners[0])
     longer, shorter = (node.session.branch(name) for name in ("longer", "shorter"))

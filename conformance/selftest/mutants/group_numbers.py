@@ -121,7 +121,7 @@ def group_zero_is_every_group(node: Node) -> None:
         row("16-bits-updated", 16, "update"),
         row("32-bits-updated", 32, "update"),
     ],
-    also="AUTH-080 ERR-100 EXEC-030 EXEC-070 UKEY-150 UKEY-190 UKEY-230 UKEY-290 UKEY-450 UKEY-460",
+    also="AUTH-080 ERR-100 EXEC-030 EXEC-070 UKEY-150 UKEY-190 UKEY-230 UKEY-290 UKEY-450 UKEY-460 UKEY-470",
 )
 def group_ids_of_keys_are_cut(node: Node, bits: int, write: str) -> None:
     """Read the group ids of usage keys into {bits} bits when they are given to {write}_usage_api_key."""

@@ -226,6 +226,12 @@ def path_is_not_the_wallets(node: Node) -> None:
     _change(node, WALLET_MINT, lambda told: {**told, "derivation_path": f"0x{secrets.token_hex(32)}"})
 
 
+@mutant("MINT-280", also="MINT-140")
+def path_of_a_minted_key_leads_elsewhere(node: Node) -> None:
+    """Answer a path with a minted usage key that is drawn apart from its secret."""
+    _change(node, KEY_MINT, lambda told: {**told, "derivation_path": f"0x{secrets.token_hex(32)}"})
+
+
 @mutant("MINT-040", also="PKP-100 PKP-170")
 def minted_wallets_are_derived_otherwise_later(node: Node) -> None:
     """Derive other keys of minted wallets in runs than in the mint."""
