@@ -12,6 +12,7 @@ from conformance.cases import Judge, case
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.service import Accounts, Refusals, Session
 from conformance.service.derivations import random_key
+from conformance.service.envelopes import billing_auth
 from conformance.service.node import Node
 from conformance.service.payments import ILL_FORMED, PaymentIntent, Payments
 from conformance.service.refusal import was_accepted
@@ -39,6 +40,26 @@ def publishable_key(judge: Judge, session: Session) -> None:
             asked = replace(session.request("stripe_config", random_key(session.random)), via=via)
             again, _ = session.accept(asked)
             judge.same(again.value, answer.value, f"the answer to a key that nobody owns, by {via}")
+
+
+@case(
+    "publishable-key-beside-a-proof",
+    requirements=["AUTH-070"],
+    needs=["billing"],
+    uses=["wire.typed_data.form", "wire.x_wallet_auth.encoding"],
+)
+def publishable_key_beside_a_proof(judge: Judge, node: Node) -> None:
+    """stripe_config answers a page that sends X-Wallet-Auth with every call, also a proof that is worth nothing."""
+    session, carol, erin = node.session, node.wallets.new("carol"), node.wallets.new("erin")
+    plain, _ = session.accept(session.request("stripe_config"))
+    for what, proof in {
+        "of this minute": billing_auth(session, carol),
+        "of an hour ago": billing_auth(session, carol, issued=-3600),
+        "of another signer": billing_auth(session, carol, signed_by=erin),
+    }.items():
+        with judge.apart():
+            again, _ = session.accept(replace(session.request("stripe_config"), headers=proof))
+            judge.same(again.value, plain.value, f"the answer beside a proof {what}")
 
 
 @case("amounts-from-the-minimum", requirements=["BILL-030", "BILL-040", "LIM-030"], needs=BILLS)

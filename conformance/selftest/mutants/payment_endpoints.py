@@ -50,6 +50,20 @@ def publishable_key_is_kept_from_unknown_keys(node: Node) -> None:
     intercept(node, CONFIG, handler)
 
 
+@mutant("AUTH-070")
+def publishable_key_is_kept_from_worthless_proofs(node: Node) -> None:
+    """Refuse the publishable key beside a proof in X-Wallet-Auth that shows no balance."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        if header(request, b"x-wallet-auth"):
+            balance = await forward(replace(request, path=request.path.replace("stripe_config", "balance")))
+            if not balance.accepted:
+                return refusal(401)
+        return await forward(request)
+
+    intercept(node, CONFIG, handler)
+
+
 @mutant("AUTH-020", each=[row("balance", BALANCE), row("create", INTEND), row("confirm", CONFIRM)], also="AUTH-030")
 def billing_reads_one_header_alone(node: Node, operation: str) -> None:
     """Ignore `Authorization: Bearer` in `{operation}`."""
