@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from conformance.cases import Judge, case
@@ -19,6 +20,7 @@ from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import require_verifier
 from conformance.service.acceptance import must_accept, raise_for_trouble
+from conformance.service.derivations import random_hash
 from conformance.service.session import Session
 from conformance.values.json_text import parse, written
 
@@ -163,6 +165,31 @@ def shown_and_named(judge: Judge, got: Fetched) -> tuple[bytes, bytes]:
     from conformance.verify.evidence import CHECKSUMS
 
     return certificate_of(judge, got), got.reading.evidence.get(CHECKSUMS, b"") if got.reading is not None else b""
+
+
+CHALLENGES = ("report_data", "reportData", "nonce", "challenge")
+"""Fields of a query in which a caller could ask for report data."""
+
+
+@case("nobody-chooses-the-report-data", requirements=["ATT-230"], needs=["attestation"])
+def nobody_chooses_the_report_data(judge: Judge, session: Session) -> None:
+    """The quote of /attestation has no report data of the caller's, which could be that of forged evidence."""
+    require_verifier()
+    from conformance.verify.documents import read_attestation
+    from conformance.verify.quote import parse_quote
+    from conformance.verify.strict import hex_bytes
+
+    asked = session.request("attestation")
+    chosen = random_hash(session.random).removeprefix("0x") * 2
+    for name in CHALLENGES:
+        answer = session.send(replace(asked, path=f"{asked.operation.path}?{name}={chosen}"))
+        try:
+            quote = parse_quote(hex_bytes(read_attestation(answer.text.encode()).quote))
+        except ValueError:  # refused, or of a form that other cases judge
+            continue
+        with judge.apart():
+            report = quote.report.report_data
+            judge.that(not any(report), f"report data of zeros where the query has {name}", report.hex())
 
 
 @case("each-connection-shows-the-certificate", requirements=["ATT-280"], needs=["attestation", "tls"])

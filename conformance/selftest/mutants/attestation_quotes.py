@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
+from urllib.parse import parse_qsl
 
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, members
 from conformance.selftest.tools.alter_attestation import (
     BOTH,
     OF_ATTESTATION,
@@ -76,6 +80,21 @@ def attestation_reports_data(node: Node, data: bytes | None) -> None:
     """Report data in the quote of `/attestation`."""
     told = node.attestation.identity.compose_hash + bytes(32) if data is None else data
     change_report(node, OF_ATTESTATION, lambda report: replace(report, report_data=told))
+
+
+@mutant("ATT-230", each=["report_data", "reportData", "nonce", "challenge"])
+def callers_choose_the_report_data(node: Node, name: str) -> None:
+    """Quote the report data that the query of `/attestation` has as `{name}`."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        digits = dict(parse_qsl(request.query)).get(name, "")
+        if not re.fullmatch(r"(?:[0-9a-f]{2}){1,64}", digits):
+            return await forward(request)
+        quote = node.attestation.quote(bytes.fromhex(digits).ljust(64, b"\0")).hex()
+        given = await forward(request)
+        return answer(given.status, {**members(json.loads(given.body)), "quote": quote})
+
+    intercept(node, "/attestation", handler)
 
 
 @mutant("ATT-230", also="VER-050")
