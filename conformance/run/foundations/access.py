@@ -139,6 +139,15 @@ ACCESS = (
         "WSIG-080",
         departures=(NotAccepted,),
     ),
+    Foundation(
+        "signers of envelopes",
+        "create_wallet_with_signature add_usage_api_key_with_signature convert_to_chain_secured_account balance",
+        None,
+        "envelopes::signer-is-another",
+        "BILL-240 BILL-260 ENV-210 ENV-220 ERR-060 WSIG-100",
+        upon=("envelopes",),
+        departures=(NotRefused,),
+    ),
     *(
         Foundation(
             name, operation, None, case, about, upon=("envelopes",), departures=(NotAccepted, WrongRefusal, Mismatch)
