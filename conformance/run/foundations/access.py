@@ -144,7 +144,7 @@ ACCESS = (
         "create_wallet_with_signature add_usage_api_key_with_signature convert_to_chain_secured_account balance",
         None,
         "envelopes::signer-is-another",
-        "BILL-240 BILL-260 ENV-210 ENV-220 ERR-060 WSIG-100",
+        "BILL-240 BILL-260 ENV-210 ENV-220 ERR-060 MINT-020 MINT-080 WSIG-100",
         upon=("envelopes",),
         departures=(NotRefused,),
     ),
