@@ -17,11 +17,16 @@ EACH = 40
 PAGE_FIELDS = {"page_number", "page_size"}
 
 
-@choices({"limits": {"page_size_default": None, "entries_per_write": MOST_ENTRIES}})
+@choices(
+    {
+        "limits": {"page_size_default": None, "entries_per_write": MOST_ENTRIES},
+        "wire": {"group": {"cid_wildcard_form": [0]}},
+    }
+)
 def demanding(node: Node) -> None:
     """Refuse lists without page fields, pages behind the last and groups with many entries; ask to wait now and then.
 
-    Every fortieth request is asked to wait.
+    All actions are the number 0 alone. Every fortieth request is asked to wait.
     """
     asked = 0
 
@@ -57,5 +62,6 @@ async def _of_few_entries(request: Received, forward: Forward) -> Answered:
     except (ValueError, RecursionError):
         body = None
     lists = [body.get(name) for name in GROUP_LISTS] if isinstance(body, dict) else []
-    entries = sum(len(entries) for entries in lists if isinstance(entries, list))
-    return refusal(422) if entries > MOST_ENTRIES else await forward(request)
+    entries = [one if isinstance(one, list) else [] for one in lists]
+    otherwise = any(isinstance(cid, str) and not cid.lstrip("0x") for cid in (entries or [[]])[-1])
+    return refusal(422) if sum(map(len, entries)) > MOST_ENTRIES or otherwise else await forward(request)
