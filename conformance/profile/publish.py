@@ -11,6 +11,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal, get_args, get_origin
 
 from conformance.profile.model import Profile
 from conformance.profile.section import Section
@@ -79,7 +80,14 @@ def _section(section: Section, indent: str) -> Iterator[str]:
     for name, info in type(section).model_fields.items():
         value = getattr(section, name)
         about = " ".join(
-            filter(None, [inspect.getdoc(type(value)) if isinstance(value, Section) else "", info.description])
+            filter(
+                None,
+                [
+                    inspect.getdoc(type(value)) if isinstance(value, Section) else "",
+                    info.description,
+                    _allowed(info.annotation, info.description or ""),
+                ],
+            )
         )
         if not indent:
             yield ""
@@ -89,6 +97,24 @@ def _section(section: Section, indent: str) -> Iterator[str]:
             yield from _section(value, indent + "  ")
         else:
             yield f"{indent}{name}: {json.dumps(value, ensure_ascii=False)}"
+
+
+def _allowed(annotation: object, about: str) -> str:
+    """The sentence that lists what a value, or an entry of it, may be, where `about` does not; empty: anything."""
+    values = list(dict.fromkeys(_literals(annotation)))
+    if len(values) < 2 or all(f"`{value}`" in about for value in values):
+        return ""
+    # As YAML has them: digits alone would be a number.
+    texts = (json.dumps(value) if str(value)[:1].isdigit() else str(value) for value in values)
+    return f"One of: {', '.join(texts)}."
+
+
+def _literals(annotation: object) -> Iterator[object]:
+    if get_origin(annotation) is Literal:
+        yield from get_args(annotation)
+    else:
+        for part in get_args(annotation):
+            yield from _literals(part)
 
 
 def _comment(text: str, indent: str) -> Iterator[str]:
