@@ -67,6 +67,14 @@ CONSEQUENCES = (
         upon=("runs",),
     ),
     Foundation(
+        "looks at the balance",
+        "balance",
+        trials.looks_are_free,
+        "metering::each-read-is-free",
+        "BILL-150 LIM-050 LIST-150",
+        departures=(Mismatch, StateChanged),
+    ),
+    Foundation(
         "balances that follow",
         "balance",
         trials.balances_follow,

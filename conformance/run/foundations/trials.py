@@ -624,6 +624,16 @@ def _permitted_run(session: Session) -> tuple[str, ActionCode, Pkp]:
         return UsageKeys(session).executing_in(account, group.id), action, wallet
 
 
+def looks_are_free(session: Session) -> None:
+    """A balance is the same when it is asked for again."""
+    payments = Payments(session)
+    with set_up():
+        key = Accounts(session).new(spends=False).key
+        before = payments.balance(key)
+    again = payments.balance(key)
+    _must(session, again == before, f"the balance as before: {before}", again)
+
+
 def balances_follow(session: Session) -> None:
     """A balance rises by a payment or, where payments bring nothing, falls by a write."""
     if not session.profile.offers("payment_sandbox"):

@@ -31,7 +31,7 @@ def _signer_in(body: dict[str, JsonValue]) -> JsonValue:
     return members(members(body.get("typed_data")).get("message")).get("address")
 
 
-@mutant("WSIG-020", also="EP-030 MODE-150 MODE-170")
+@mutant("MODE-170", also="EP-030 MODE-150 WSIG-020")
 def new_admin_need_not_be_the_signer(node: Node) -> None:
     """Make the signer the admin, whatever `new_admin_wallet_address` names."""
 
@@ -54,7 +54,6 @@ def new_admin_may_be_left_out(node: Node) -> None:
 
 
 @mutant(
-    "WSIG-020",
     "WSIG-060",
     "ENV-150",
     "ENV-220",
@@ -62,7 +61,7 @@ def new_admin_may_be_left_out(node: Node) -> None:
     also=(
         "ENV-040 ENV-050 ENV-060 ENV-070 ENV-080 ENV-090 ENV-100 ENV-110 ENV-120 ENV-140 ENV-160 ENV-200 "
         "ENV-210 ENV-240 ENV-280 ENV-300 ENV-320 ENV-350 ENV-360 ENV-370 ENV-380 ENV-390 ENV-400 ENV-430 "
-        "ENV-440 ENV-470 ENV-480 ERR-070 MODE-140 MODE-150 MODE-180 MODE-340 MODE-350"
+        "ENV-440 ENV-470 ENV-480 ERR-070 MODE-140 MODE-150 MODE-170 MODE-180 MODE-340 MODE-350 WSIG-020"
     ),
 )
 def account_key_alone_converts(node: Node) -> None:

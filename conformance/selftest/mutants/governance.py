@@ -170,7 +170,7 @@ def broad_keys_hand_accounts_over(node: Node) -> None:
     acts_as_owner(node, "convert_to_chain_secured", lambda given: all(given.arguments()))
 
 
-@mutant("AUTH-160", also="ACC-150 AUTH-080 AUTH-100 AUTH-110 AUTH-220 AUTH-230 CHAIN-100 MINT-060 MINT-160")
+@mutant("AUTH-160", also="ACC-150 AUTH-080 AUTH-100 AUTH-110 AUTH-220 AUTH-230 CHAIN-100 MINT-060 MINT-140 MINT-160")
 def broad_keys_of_wallets_make_keys(node: Node) -> None:
     """Let usage keys of ChainSecured accounts that may create groups create and remove usage keys."""
     _write_as_the_owner(node, ("set_usage_key", "remove_usage_key"), lambda given: given.can_create_groups)
