@@ -25,7 +25,6 @@ NEEDS = ("managed_accounts",)
 MANY = 61
 BYTE = 256
 MORE_THAN_A_BYTE = 258
-REACH = ("UKEY-110", "UKEY-150", "UKEY-190", "UKEY-230", "UKEY-270")
 SMALL = 7
 """Items on a small page. Divides none of the lengths, so that the last page is shorter."""
 FAR = (2**31, 2**32, 2**32 + 1, 2**63, 2**64 - 1)
@@ -83,7 +82,17 @@ def alike_in_a_byte(ids: Sequence[GroupId]) -> list[tuple[GroupId, GroupId]]:
 
 @case(
     "more-groups-than-a-byte-counts",
-    requirements=["GRP-190", "EP-250", "LIST-050", "GRPLIFE-100", *REACH],
+    requirements=[
+        "GRP-190",
+        "EP-250",
+        "LIST-050",
+        "GRPLIFE-100",
+        "UKEY-110",
+        "UKEY-150",
+        "UKEY-190",
+        "UKEY-230",
+        "UKEY-270",
+    ],
     needs=NEEDS,
 )
 def more_groups_than_a_byte_counts(judge: Judge, node: Node) -> None:

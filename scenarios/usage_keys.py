@@ -108,7 +108,6 @@ def far_group_ids_open_nothing(judge: Judge, node: Node) -> None:
 
 SOME = 12
 """Groups of which one has a number of two digits that begins with another's, and ends with a third one's."""
-REACH = ("UKEY-110", "UKEY-150", "UKEY-190", "UKEY-230", "UKEY-270")
 
 
 def alike_in_text(ids: Sequence[GroupId]) -> list[tuple[GroupId, GroupId]]:
@@ -120,7 +119,11 @@ def alike_in_text(ids: Sequence[GroupId]) -> list[tuple[GroupId, GroupId]]:
     return [*begins[:1], *ends[:1], *((other, one) for one, other in begins[:1])] or others[:1]
 
 
-@case("numbers-that-hold-other-numbers", requirements=REACH, needs=NEEDS)
+@case(
+    "numbers-that-hold-other-numbers",
+    requirements=["UKEY-110", "UKEY-150", "UKEY-190", "UKEY-230", "UKEY-270"],
+    needs=NEEDS,
+)
 def numbers_that_hold_other_numbers(judge: Judge, node: Node) -> None:
     """A key for group 12 acts neither in group 1 nor in group 2, and a key for group 1 not in group 12."""
     on = two_and_two(node)
