@@ -200,7 +200,24 @@ BLOCKED = {
     ),
     "kind-of-key-decides:account-key-runs-nothing": ("execution_rule::account-key", "execution_rule::all-actions"),
     "listed-names-may-be-null": ("endpoints::action-metadata", "accounts::other-accounts-actions-stay-as-they-are"),
-    "refusal-can-be-swallowed": ("execution_rule::matrix", "execution_rule::matrix-chain-secured"),
+    "lists-are-cached-for-ever": ("lists::lists-follow-group-writes", "endpoints::add-group"),
+    "page-size-is-ignored:list_groups": ("lists::pages-of-list-groups", "endpoints::list-groups"),
+    "usage-key-is-always-the-same": ("endpoints::usage-key-operations", "usage_keys::may-not-create-groups"),
+    "write-does-nothing:update_action_metadata": (
+        "endpoints::action-metadata",
+        "chain_information::contract-knows-action-metadata",
+    ),
+    "look-at-the-balance-is-billed": ("metering::each-read-is-free", "payment_endpoints::balance-is-current"),
+    "balance-is-wrong:stale": ("payments::payment-becomes-credit", "metering::each-write-is-charged"),
+    "open-intent-is-given-again": (
+        "payment_intents::amounts-from-the-minimum",
+        "payments::payments-at-the-same-time",
+    ),
+    "mint-believes-any-signature:usage-key": ("envelopes::signer-is-another", "envelopes::key-header"),
+    "attached-keys-run-everything": (
+        "chain_runs::permissions-of-attached-keys",
+        "conversion::new-key-beside-the-old",
+    ),
     "every-run-is-marked-as-failed": ("actions_run::failing-code", "actions_run::main-is-awaited"),
     "open-endpoint-needs-a-key:get_service_action_ipfs_id": (
         "authentication::open-endpoints",
