@@ -175,21 +175,27 @@ CHALLENGES = ("report_data", "reportData", "nonce", "challenge")
 def nobody_chooses_the_report_data(judge: Judge, session: Session) -> None:
     """The quote of /attestation has no report data of the caller's, which could be that of forged evidence."""
     require_verifier()
+    asked = session.request("attestation")
+    judge.set_up(_report_data(session.send(asked)) is not None, "a quote of /attestation that can be read")
+    chosen = random_hash(session.random).removeprefix("0x") * 2
+    for name in CHALLENGES:
+        report = _report_data(session.send(replace(asked, path=f"{asked.operation.path}?{name}={chosen}")))
+        with judge.apart():
+            # Other fields of a query may be refused.
+            asks_in_vain = report is None or not any(report)
+            judge.that(asks_in_vain, f"report data of zeros where the query has {name}", (report or b"").hex())
+
+
+def _report_data(answer: Answer) -> bytes | None:
+    """The report data of the quote in an answer of /attestation; None where there is no quote that can be read."""
     from conformance.verify.documents import read_attestation
     from conformance.verify.quote import parse_quote
     from conformance.verify.strict import hex_bytes
 
-    asked = session.request("attestation")
-    chosen = random_hash(session.random).removeprefix("0x") * 2
-    for name in CHALLENGES:
-        answer = session.send(replace(asked, path=f"{asked.operation.path}?{name}={chosen}"))
-        try:
-            quote = parse_quote(hex_bytes(read_attestation(answer.text.encode()).quote))
-        except ValueError:  # refused, or of a form that other cases judge
-            continue
-        with judge.apart():
-            report = quote.report.report_data
-            judge.that(not any(report), f"report data of zeros where the query has {name}", report.hex())
+    try:
+        return parse_quote(hex_bytes(read_attestation(answer.text.encode()).quote)).report.report_data
+    except ValueError:
+        return None
 
 
 @case("each-connection-shows-the-certificate", requirements=["ATT-280"], needs=["attestation", "tls"])
