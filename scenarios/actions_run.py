@@ -145,7 +145,8 @@ def response_carries_every_value(judge: Judge, node: Node) -> None:
         with judge.apart():
             result = on.run(f"async function main() {{ return {{value: {expression}}}; }}").result
             judge.same(result, {"value": value}, f"what `main` returned of {expression}")
-        # A value that stands alone is carried, too; as a text, where the profile says so, it has no other form.
+    # A value that stands alone is carried, too; as a text, where the profile says so, it has no other form.
+    with judge():
         judge.same(on.run("async function main() { return 42; }").result, 42, "the number that `main` returned")
         judge.same(on.run("async function main() { return 'plain'; }").result, "plain", "the text that it returned")
         for text in TEXTS_LIKE_JSON if node.session.stated("exec.response_form") == "value" else ():

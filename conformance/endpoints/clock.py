@@ -1,4 +1,4 @@
-"""Moves the node's clock through its test control. Other cases wait while it is moved."""
+"""Moves the node's clock through its test control. Other cases wait while this or another control is in use."""
 
 from __future__ import annotations
 
@@ -29,10 +29,17 @@ class NodeClock:
         return answer
 
 
+def _has_controls(target: Target) -> bool:
+    """Whether a case can change what other cases of the run meet: the time, the certificate, the payment provider."""
+    profile = target.profile
+    controls = any(profile.offers(name) for name in ("clock_control", "certificate_control"))
+    return controls or profile.payments.control_url is not None
+
+
 @contextmanager
 def turn(target: Target, *, alone: bool) -> Iterator[None]:
     """Hold the node while a case runs, exclusively for a case that has to run `alone`."""
-    if not target.shared or not target.profile.offers("clock_control"):
+    if not target.shared or not _has_controls(target):
         yield
         return
     with ExitStack() as held:

@@ -20,6 +20,7 @@ from conformance.problems import BadShape, DuplicateId, LoadProblem, UnknownName
 from conformance.run.case import Case
 from conformance.run.listing import ListedCase
 from conformance.service.accounts import Accounts
+from conformance.service.provider_control import ProviderControl
 
 KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 ROW = "row"
@@ -158,6 +159,8 @@ def _wrong_arguments(case: PythonCase, path: Path) -> Iterator[LoadProblem]:
 
 def _made(case: PythonCase, path: Path, opt_in: bool, row: str | None) -> Case:
     info = CaseInfo(needs={"http", *case.needs})
+    # Other cases would meet a provider that fails, or another certificate than a moment ago.
+    info.alone = ProviderControl in case.arguments.values() or "certificate_control" in case.needs
     for use in case.uses:
         info.uses.update([use] if isinstance(use, str) else use)
         if not isinstance(use, str):

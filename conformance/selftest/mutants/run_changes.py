@@ -104,10 +104,9 @@ def what_was_refused_stays_refused(node: Node) -> None:
     "KEYLIFE-020",
     "KEYLIFE-030",
     "KEYLIFE-150",
-    "UKEY-270",
     "CHAIN-050",
     "MINT-150",
-    also="AUTH-080 ERR-100 EXEC-010 EXEC-030 EXEC-070 EXEC-090 UKEY-260 UKEY-280 UKEY-300",
+    also="AUTH-080 ERR-100 EXEC-010 EXEC-030 EXEC-070 EXEC-090 UKEY-260 UKEY-270 UKEY-280 UKEY-300",
 )
 def groups_of_a_key_are_cached(node: Node) -> None:
     """Cache which groups a key may use; look up each time what they list."""

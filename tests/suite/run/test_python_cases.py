@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import textwrap
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from tiny_node import Asked, TinyNode, Told
 
 from conformance.problems import LoadProblem
+from conformance.resources import scenarios
 from conformance.run.loader import load_pack, pack_files
 from conformance.run.python_cases import list_python_cases
 from conformance.run.runner import Target, run_case
@@ -291,3 +293,38 @@ def test_pack_may_have_a_yaml_and_a_python_file_side_by_side(tmp_path: Path) -> 
     written(elsewhere, TWO_GROUPS)
     with pytest.raises(LoadProblem, match="the pack 'mine' is also in"):
         pack_files([tmp_path, elsewhere])
+
+
+COMPARISONS = {"same", "that", "members", "items", "same_hex", "same_hexes"}
+
+
+def unjudged(source: str) -> list[int]:
+    """The lines of comparisons in cases that no block of the judge holds: they would only prepare."""
+    found: list[int] = []
+
+    def look(node: ast.AST, *, judged: bool) -> None:
+        if isinstance(node, ast.With):
+            judged = judged or any("judge" in ast.unparse(item.context_expr) for item in node.items)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not judged:
+            compares = node.func.attr in COMPARISONS and ast.unparse(node.func.value) == "judge"
+            found.extend([node.lineno] if compares else [])
+        for child in ast.iter_child_nodes(node):
+            if not isinstance(child, (ast.FunctionDef, ast.Lambda)):
+                look(child, judged=judged)
+
+    for function in ast.parse(source).body:
+        if isinstance(function, ast.FunctionDef) and any(
+            ast.unparse(decorator).startswith("case(") for decorator in function.decorator_list
+        ):
+            look(function, judged=False)
+    return found
+
+
+@pytest.mark.parametrize("pack", sorted(scenarios().glob("*.py")), ids=lambda path: path.stem)
+def test_comparisons_of_cases_stand_in_blocks_that_judge(pack: Path) -> None:
+    assert unjudged(pack.read_text(encoding="utf-8")) == []
+
+
+def test_comparison_beside_the_block_is_seen() -> None:
+    lines = ('@case("a")', "def a(judge):", "    with judge():", "        judge.that(True)", "    judge.that(True)")
+    assert unjudged("\n".join(lines)) == [5]
