@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,12 +20,14 @@ from conformance.selftest.tools.alter import (
     refusal,
     wrap,
 )
+from conformance.selftest.tools.alter_payments import CONFIG
 from conformance.selftest.tools.alter_runs import RUN
 from conformance.selftest.tools.api_keys import in_given_out_form
 from conformance.selftest.variants.variant import (
     EVERYTHING,
     LISTS,
     ON_GROUPS,
+    PAID_FOR,
     WRITES,
     Members,
     choices,
@@ -60,11 +63,11 @@ AT_MOST = 100
 def lenient(node: Node) -> None:
     """Accept and show more than the reference node does.
 
-    Every answer has further members. The account's own wallet is one of its PKPs. A second `add_action` overwrites.
-    Adding what a group lists, and removing what it does not list, succeeds. The lists of an unknown group are empty.
-    An update of a usage key keeps its labels. `account_exists` refuses unknown keys. `list_actions` also shows
-    actions that are only in groups, without labels where a group is asked for. A key counts in any base64 text of its
-    bytes.
+    Every answer has further members, of which one is never twice the same. The account's own wallet is one of its
+    PKPs. A second `add_action` overwrites. Adding what a group lists, and removing what it does not list, succeeds.
+    The lists of an unknown group are empty. An update of a usage key keeps its labels. `account_exists` refuses
+    unknown keys. `list_actions` also shows actions that are only in groups, without labels where a group is asked
+    for. A key counts in any base64 text of its bytes.
     """
     intercept(node, (*EVERYTHING, RUN), _in_any_spelling)
     wrap(node.accounts, "new_account", _registers_own_wallet(node))
@@ -76,8 +79,9 @@ def lenient(node: Node) -> None:
         wrap(node.accounts, view, _empty_if_unknown)
     intercept(node, "list_actions", _labels_of_registered(node, node.accounts.actions))
     wrap(node.accounts, "actions", _with_those_of_groups(node))
-    more: Members = {"request": "c0ffee", "took_ms": 3}
-    change_answer(node, WRITES, members_of(lambda value: {**value, **more}))
+    turns = itertools.count()
+    more = members_of(lambda value: {**value, "request": f"c0ffee{next(turns)}", "took_ms": 3})
+    change_answer(node, (*WRITES, *PAID_FOR, CONFIG), more)
     change_items(node, LISTS, each(lambda item: {**item, "created": 1_700_000_000}))
     intercept(node, "account_exists", _for_known_keys)
 
