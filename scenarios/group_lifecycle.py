@@ -9,7 +9,7 @@ from conformance.endpoints.requests import OutgoingRequest
 from conformance.service.acceptance import Accepted
 from conformance.service.bindings import bound
 from conformance.service.derivations import hashed_cid
-from conformance.service.lists import unchanged_list
+from conformance.service.lists import IN_GROUP, unchanged_list
 from conformance.service.node import Node
 from conformance.service.pkps import Pkp
 from conformance.service.reads import Read
@@ -43,8 +43,6 @@ def update_keeps_id_and_place(judge: Judge, node: Node) -> None:
 
 
 # ------------------------------------------------------------------------------------------- groups that are not there
-
-IN_GROUP = ("list_wallets_in_group", "list_actions")
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from functools import partial
 
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.endpoints.client import Target
-from conformance.endpoints.clock import turn
 from conformance.endpoints.conversation import GroupMembers, conversation
 from conformance.endpoints.redaction import Secrets
 from conformance.endpoints.requests import GROUP_IDS
+from conformance.endpoints.turns import turn
 from conformance.problems import (
     Departure,
     IdleConnectionClosed,

@@ -16,6 +16,8 @@ from conformance.values.json_values import member, printed, same, same_hex
 
 MOST_PAGES = 1_000
 """No case needs more pages; a longer list ignores its page number."""
+IN_GROUP = ("list_wallets_in_group", "list_actions")
+"""The lists that may be those of one group."""
 
 
 def read_list(session: Session, operation: str, key: str | None, /, **members: object) -> list[object]:

@@ -7,13 +7,11 @@ from functools import partial
 
 from conformance.service.acceptance import Accepted
 from conformance.service.bindings import TwoAndTwo
-from conformance.service.lists import unchanged_list
+from conformance.service.lists import IN_GROUP, unchanged_list
 from conformance.service.node import Node
 from conformance.service.refusal import must_refuse
 from conformance.service.usage_keys import Permissions
 from conformance.values.ids import GroupId
-
-IN_GROUP = ("list_wallets_in_group", "list_actions")
 
 
 def beyond_its_group(node: Node, on: TwoAndTwo, named: GroupId, other: GroupId) -> Mapping[str, Callable[[], object]]:

@@ -38,8 +38,6 @@ MOST_FAULTS = 3
 """The number of unanswered runs after which the matrix stops: each may have taken a long time."""
 MANAGED_KEYS = frozenset({"account", "usage", "removed", "other_account", "other_usage"})
 CHAIN_SECURED_KEYS = frozenset({"usage", "expired"})
-WRONGLY = THE_RULE, EXPIRED_RUNS = "EXEC-090", "UKEY-390"
-"""What a wrong cell contradicts."""
 NAMED = 8
 """How many wrong cells a failure names; the report shows all of them."""
 
@@ -79,8 +77,7 @@ class Matrix:
         self._run = run
         self._chain_secured = chain_secured
         self._cells = chosen(cells, run.target.extent, edges=not chain_secured)
-        self._by_name = {cell.id: cell for cell in cells}
-        self._wrong: dict[str, Departure] = {}
+        self._wrong: dict[Cell, Departure] = {}
         self._faults = 0
         for cell in cells:
             decision = cell.decision()
@@ -120,23 +117,23 @@ class Matrix:
                 with labelled(f"cell {cell.id} ({script.name})"):
                     objects.try_cell(cell, script, refusals)
         except Departure as problem:
-            self._wrong[cell.id] = problem
+            self._wrong[cell] = problem
             self._faults += isinstance(problem, ServerFault)
             self._run.cells[cell.id] = replace(outcome, verdict=CellVerdict.WRONG, got=problem.got)
         else:
             self._run.cells[cell.id] = replace(outcome, verdict=right)
 
-    def _charged(self, name: str) -> str:
-        """What a wrong cell contradicts: the rule, or that an expired key runs nothing that it could run before."""
-        cell = self._by_name[name]
-        return EXPIRED_RUNS if cell.kind == "expired" and cell.counterpart.decision().granted else THE_RULE
-
     def _failure(self) -> Departure:
         first, *others = self._wrong
         problem = self._wrong[first]
-        problem.charge([name for name in WRONGLY if any(self._charged(cell) == name for cell in self._wrong)])
-        problem.expected = f"{problem.expected}, for {self._run.cells[first].reason}"
+        problem.charge(sorted({_contradicted(cell) for cell in self._wrong}))
+        problem.expected = f"{problem.expected}, for {self._run.cells[first.id].reason}"
         if others:
             more = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
-            problem.got += f"; wrong are also {', '.join(others[:NAMED])}{more}"
+            problem.got += f"; wrong are also {', '.join(cell.id for cell in others[:NAMED])}{more}"
         return problem
+
+
+def _contradicted(cell: Cell) -> str:
+    """What a wrong cell contradicts: the rule, or that an expired key runs nothing that it could run before."""
+    return "UKEY-390" if cell.kind == "expired" and cell.counterpart.decision().granted else "EXEC-090"

@@ -328,3 +328,11 @@ def test_comparisons_of_cases_stand_in_blocks_that_judge(pack: Path) -> None:
 def test_comparison_beside_the_block_is_seen() -> None:
     lines = ('@case("a")', "def a(judge):", "    with judge():", "        judge.that(True)", "    judge.that(True)")
     assert unjudged("\n".join(lines)) == [5]
+
+
+def test_cases_that_trouble_the_provider_or_renew_the_certificate_run_alone() -> None:
+    packs = (load_pack(scenarios() / f"{name}.py") for name in ("provider_faults", "attestation"))
+    alone = {case.id.partition("[")[0] for pack in packs for case in pack if case.info.alone}
+
+    assert {"provider_faults::provider-does-not-answer", "attestation::evidence-follows-a-renewal"} <= alone
+    assert "attestation::nobody-chooses-the-report-data" not in alone

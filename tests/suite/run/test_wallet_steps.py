@@ -10,11 +10,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from conformance.endpoints.clock import turn
 from conformance.endpoints.locks import between_processes
 from conformance.endpoints.pace import GasBudget
 from conformance.endpoints.sending import GAS_OF_A_REVERT, Sender
 from conformance.endpoints.signing import Fees, Transaction
+from conformance.endpoints.turns import turn
 from conformance.problems import ChainReverted, ChainTrouble, GasSpent, LoadProblem, ServerFault
 from conformance.run.runner import Case, Target, run_case
 from conformance.selftest.tools.serving import target_node
