@@ -34,6 +34,7 @@ WRITES = tuple(
 """The management writes of the catalogue."""
 WRITE_CENTS = "billing.charge_per_call.management_write_cents"
 RUN_CENTS = "billing.charge_per_call.run_second_cents"
+RUN_LIMIT = "exec.failure_and_limits.timeout_seconds"
 AT_ONCE = 8
 ROOM = 10
 """Seconds of a run, which a busy node may need for a short one."""
@@ -273,17 +274,23 @@ async function main(params) {
   return Date.now() - begun;
 }
 """
-LONG, LATER = 4_000, 0.4
-"""Milliseconds of the longer run; seconds after which the other account's begins."""
+LONG, LATER = 4.0, 0.4
+"""Seconds of the longer run, unless half of the time limit of runs is less; when the other account's begins."""
 
 
-@case("longer-runs-are-paid-by-their-own-account", requirements=["BILL-180"], needs=METERS, uses=[RUN_CENTS])
+@case(
+    "longer-runs-are-paid-by-their-own-account",
+    requirements=["BILL-180"],
+    needs=METERS,
+    uses=[RUN_CENTS, RUN_LIMIT],
+)
 def longer_runs_are_paid_by_their_own_account(judge: Judge, node: Node) -> None:
     """A short run costs no more than its own seconds, though another account's goes on for longer meanwhile."""
     action, runs = node.actions.of_code(LASTS), []
     second = int(printed(node.session.stated(RUN_CENTS)))
+    longest = min(LONG, float(printed(node.session.stated(RUN_LIMIT))) / 2)
     owners = [node.accounts.new().key for _ in range(2)]
-    for owner, milliseconds in zip(owners, (LONG, 1), strict=True):
+    for owner, milliseconds in zip(owners, (int(longest * 1000), 1), strict=True):
         key = node.usage_keys.executing_in(owner, bound(node, owner, [node.pkps.create(owner)], [action]))
         runs.append(node.runs.request(key, action.code, params={"milliseconds": milliseconds}))
     longer, shorter = (node.session.branch(name) for name in ("longer", "shorter"))
