@@ -46,11 +46,14 @@ def _check(arguments: argparse.Namespace) -> int:
 def _of_silence(cost: int) -> str:
     if not cost:
         return "states nothing"
-    return f"states nothing: {cost} {'case is' if cost == 1 else 'cases are'} not offered"
+    return f"states nothing: at least {cost} {'case is' if cost == 1 else 'cases are'} not offered"
 
 
 def _cost_of_silence(profile: Profile, cases: Iterable[Case]) -> Mapping[str, int]:
-    """For each key that is null, the number of cases that need it, of those that the profile's capabilities allow."""
+    """For each key that is null, the number of cases that say they need it, of those that the capabilities allow.
+
+    A case in Python may read a key more that it does not name; it is not offered then, too.
+    """
     offered = [case for case in cases if all(profile.offers(need) for need in case.info.needs)]
     return Counter(key for case in offered for key in {_outermost(profile, key) for key in _silent(profile, case)})
 

@@ -7,11 +7,12 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, PrivateAttr, model_validator
 
+from conformance.profile.abi_names import translation
 from conformance.profile.attestation import Attestation
 from conformance.profile.auth import Access
 from conformance.profile.billing import Billing
 from conformance.profile.brand import Brand
-from conformance.profile.chain import Chain, Url, VariableName
+from conformance.profile.chain import FUNCTION_KEYS, SUITE_SIGNATURES, Chain, Url, VariableName
 from conformance.profile.crypto import Crypto
 from conformance.profile.env import Envelope
 from conformance.profile.errors import Errors
@@ -209,6 +210,21 @@ class Profile(Section):
         default, most = self.limits.page_size_default, self.limits.page_size_max
         if default is not None and most is not None and default > most:
             raise ValueError(f"limits.page_size_default: {default} is more than limits.page_size_max, {most}")
+        return self
+
+    @model_validator(mode="after")
+    def _pkp_ids_fit_the_contract(self) -> Self:
+        source = self.wire.pkp.id_source
+        if source is None or source.rule != "keccak256_of_address":
+            return self
+        for section in (self.chain.abi.account, self.chain.abi.attach, self.chain.abi.writes):
+            for name, signature in section or ():
+                own = translation(SUITE_SIGNATURES[name], signature).own.inputs if signature else ()
+                if any(one.name in {"pkpId", "pkpIds"} and one.type.startswith("address") for one in own):
+                    raise ValueError(
+                        f"{FUNCTION_KEYS[name]}: takes PKP ids of 20 bytes, but by wire.pkp.id_source.rule, "
+                        f"{source.rule}, they have 32: state left_padded_address, or null for no rule"
+                    )
         return self
 
     def offers(self, need: str) -> bool:

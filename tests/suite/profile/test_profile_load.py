@@ -104,6 +104,10 @@ def test_profile_of_differences_keeps_the_other_defaults(tmp_path: Path) -> None
             "wire: {billing: {fields: {balance_display: balance_cents}}}\n",
             "wire.billing.fields: two members are called balance_cents",
         ),
+        (
+            "chain:\n abi:\n  account:\n   can_execute: 'may(uint256 keyHash, bytes32 cidHash, address pkpId)'\n",
+            "chain.abi.account.can_execute: takes PKP ids of 20 bytes, but by wire.pkp.id_source.rule",
+        ),
         ("- 1\n", "1: profile: must be a mapping with keys of: accounts, "),
     ],
 )
