@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 from tiny_node import TinyNode, Told
 
 import conformance
@@ -52,6 +53,25 @@ def test_python_values_are_found_in_what_a_failure_says() -> None:
     source = "judge.that(x, f'{list(y)}', z)\nraise Mismatch(f'{[*y]}', z)\nprint(f'{list(y)}')"
 
     assert [*python_values(ast.parse(source))] == ["line 1: list(y)", "line 2: [*y]"]
+
+
+def checks_in(value: object) -> Iterator[dict[str, object]]:
+    """The checks of a pack, wherever they stand in it."""
+    match value:
+        case {"check": dict(check)}:
+            yield check
+        case dict():
+            yield from (check for inner in value.values() for check in checks_in(inner))
+        case list():
+            yield from (check for inner in value for check in checks_in(inner))
+
+
+def test_every_check_of_a_pack_says_why() -> None:
+    packs = {path.name: yaml.safe_load(path.read_text("utf-8")) for path in sorted(scenarios().glob("*.yaml"))}
+    checks = [(name, check) for name, pack in packs.items() for check in checks_in(pack)]
+
+    assert len(checks) > len(packs)
+    assert [(name, check) for name, check in checks if not check.get("why")] == []
 
 
 @pytest.mark.parametrize(
