@@ -32,6 +32,8 @@ from conformance.values.json_values import printed
 NEEDS = ("managed_accounts",)
 ANY_KEY_LISTS = {"auth.usage_key_permission.lists": "any_key"}
 ANY_KEY_LISTS_KEYS = {"auth.usage_key_permission.list_api_keys": "any_key"}
+WALLET_RULE = "crypto.account_wallet_derivation"
+MANY_ACCOUNTS = {"mode.admin_address_reuse": "accepted"}
 OLD_KEY_READS, OLD_KEY_RUNS = "mode.old_master_key_reads", "mode.old_master_key_execute"
 ZERO_ADDRESS = f"0x{0:040x}"
 
@@ -177,6 +179,26 @@ def old_key_runs_as_stated(judge: Judge, node: Node) -> None:
 
 
 # ------------------------------------------------------------------------------------------------------- what it takes
+
+
+@case(
+    "to-the-accounts-own-wallet",
+    requirements=["MODE-010", "MODE-110"],
+    needs=NEEDS,
+    uses=[WALLET_RULE, MANY_ACCOUNTS, ANY_KEY_LISTS],
+)
+def to_the_accounts_own_wallet(judge: Judge, node: Node) -> None:
+    """The wallet that the master key's secret makes becomes the admin like any other; the key then writes nothing."""
+    alice = node.accounts.new()
+    key, own = node.usage_keys.add(alice.key, ALL_PERMISSIONS).key, node.wallets.of_account_key(alice.key)
+    judge.set_up(own.address.lower() == alice.wallet_address.lower(), "a wallet that the stated rule makes of the key")
+    adds = node.groups.add(alice.key).accepted
+    with judge("MODE-010"):
+        node.accounts.convert(alice.key, own)
+    reads = [unchanged_list(node.session, "list_groups", key)]
+    with judge("MODE-110"), Refusals(node.session, control=adds, unchanged=reads) as refusals:
+        for header in ("x-api-key", "bearer"):
+            refusals.send(replace(adds.changed(), via=header), ["any"])
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,17 @@ def conversion_does_nothing(node: Node) -> None:
     around_conversion(node, lambda *_: None)
 
 
+@mutant("MODE-110", also="MODE-010")
+def conversion_to_the_own_wallet_does_nothing(node: Node) -> None:
+    """Answer success to a conversion to the wallet that is the account's already, and convert nothing."""
+
+    def convert(write: Write, account_hash: int, new_admin: Address) -> None:
+        if new_admin != node.accounts.account(account_hash).admin_wallet:
+            write(account_hash, new_admin)
+
+    around_conversion(node, convert)
+
+
 @mutant("MODE-030", "MODE-160", "MODE-250", also="BILL-320 MODE-090 MODE-100 MODE-360")
 def conversion_sets_no_admin(node: Node) -> None:
     """Keep the admin wallet that the account had in a conversion."""
