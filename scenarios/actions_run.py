@@ -52,6 +52,8 @@ SENT: Mapping[str, object] = {
     "blanks": "  a  b\t\r\n ",
     "text that is JSON": '{"a": [1, null]}',
     "text like code": "`'\"\\ $ ${a} </script> */ // {{}} %s \\u0041",
+    "text with dollars": "$$ $& $1 $` $' a$$b $$$$",
+    "names with dollars": {"$$": 1, "a$$b": 2, "$&": 3},
     "controls": "\x00\x01\x1f\x7f",
     "unicode": "zw\u00f6lf \u4e8c \u05d0 e\u0301 \U0001f469\u200d\U0001f680 \ufeff\u2028\u2029\uffff",
     "text like a date": "2026-01-31",

@@ -234,6 +234,19 @@ def expired_key_reads_nothing(judge: Judge, node: Node) -> None:
             must_be_as_stated(node.session, request, stated, control=asks, unchanged=[])
 
 
+@case("far-expirations-do-not-come", requirements=["UKEY-390"], needs=NEEDS, uses=[ANY_KEY_LISTS])
+def far_expirations_do_not_come(judge: Judge, node: Node) -> None:
+    """A usage key attached with an expiration that no signed number of 64 bits holds opens lists."""
+    dana = node.accounts.by_wallet(node.wallets.new("carol"))
+    node.session.stated("semantics.usage_key_expiration.unit")
+    for expiration in (2**63, 2**256 - 1):
+        key = node.minting.usage_key(dana.admin)
+        node.minting.register(dana, key)
+        node.minting.attach(dana, key, Permissions(execute_in_groups=[0]), expiration=expiration, balance=1)
+        with judge.apart():
+            node.session.accept(node.session.request("list_groups", key.key, **one_item_page(node.session)))
+
+
 # ------------------------------------------------------------------------------------------------ transactions
 
 

@@ -157,6 +157,17 @@ def expired_keys_are_let_in(node: Node) -> None:
     wrap(node.accounts, "key_info", lambda view, key: view(key)._replace(expiration=0))
 
 
+@mutant("UKEY-390")
+def expirations_are_signed_numbers_of_64_bits(node: Node) -> None:
+    """Let a usage key expire at once whose expiration has the 64th bit or a higher one."""
+
+    def info(view: View, key: int) -> KeyInfo:
+        found: KeyInfo = view(key)
+        return found._replace(expiration=1) if found.expiration >= 2**63 else found
+
+    wrap(node.accounts, "key_info", info)
+
+
 def _listed_keys(node: Node, change: Callable[[UsageKey], UsageKey]) -> None:
     """List usage keys of ChainSecured accounts otherwise than the contract has them."""
 

@@ -80,6 +80,7 @@ def _rounded(value: JsonValue) -> JsonValue:
         row("texts-trimmed", _texts(str.strip)),
         row("texts-composed", _texts(lambda text: unicodedata.normalize("NFC", text))),
         row("texts-of-16-bits", _texts(lambda text: "".join(one if ord(one) < 0x10000 else "?" for one in text))),
+        row("texts-with-one-dollar-of-two", _texts(lambda text: text.replace("$$", "$"))),
         row("texts-up-to-zero", _texts(lambda text: text.partition("\0")[0])),
         row("dates-as-times", _texts(lambda text: f"{text}T00:00:00.000Z" if DATE.fullmatch(text) else text)),
         row("without-empty-members", _members(lambda _, inner: inner not in ("", [], {}))),
@@ -146,6 +147,12 @@ def parameters_that_are_missing_are_those_of_the_last_run(node: Node) -> None:
 def main_is_not_found(node: Node, definition: str) -> None:
     """Find no `main` that is defined so; the label says how."""
     change_code(node, lambda code: re.sub(definition, lambda found: found[0].replace("main", "other"), code))
+
+
+@mutant("EXEC-150")
+def code_is_put_into_one_line(node: Node) -> None:
+    """Put the code into a function, in the line that ends it."""
+    change_code(node, lambda code: f"globalThis.main = (() => {{ {code}; return main; }})();")
 
 
 @mutant("EP-030")
