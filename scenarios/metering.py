@@ -15,6 +15,7 @@ from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.profile.operations import OPERATIONS, Effect
 from conformance.service import ALL_PKPS, Permissions, Refusals
+from conformance.service.acceptance import must_accept
 from conformance.service.at_once import accepted_at_once, at_once
 from conformance.service.bindings import bound
 from conformance.service.derivations import hashed_cid
@@ -323,6 +324,44 @@ def longer_runs_are_paid_by_their_own_account(judge: Judge, node: Node) -> None:
         judge.that(
             beside <= most, f"a price of no more than {most} cents beside a longer run of another account", beside
         )
+
+
+@case(
+    "payments-during-a-run-are-kept",
+    requirements=["BILL-070", "BILL-180"],
+    needs=BUYS,
+    uses=[RUN_CENTS, RUN_LIMIT],
+)
+def payments_during_a_run_are_kept(judge: Judge, node: Node) -> None:
+    """A payment that is confirmed while a run of the account goes on is credited, and stays when the run ends."""
+    action, owner = node.actions.of_code(LASTS), node.accounts.new().key
+    second = int(printed(node.session.stated(RUN_CENTS)))
+    longest = min(LONG, float(printed(node.session.stated(RUN_LIMIT))) / 2)
+    key = node.usage_keys.executing_in(owner, bound(node, owner, [node.pkps.create(owner)], [action]))
+    run = node.runs.request(key, action.code, params={"milliseconds": int(longest * 1000)})
+    credit, intent = node.payments.usual_credit(owner), node.payments.paid_intent(owner)
+    running, confirming = (node.session.branch(name) for name in ("running", "confirming"))
+
+    def goes_on() -> Answer:
+        return running.send(run)
+
+    def pays() -> Answer:
+        time.sleep(LATER)
+        return confirming.send(node.payments.confirm_request(owner, intent.id))
+
+    before, began = node.payments.balance(owner), time.monotonic()
+    ran, confirmed = at_once([goes_on, pays])
+    most = second * (int(time.monotonic() - began) + 1)
+    node.runs.succeeded(ran)
+    with judge("BILL-070"):
+        must_accept(confirmed)
+        node.payments.wait_for_credit()
+        left = node.payments.balance(owner)
+        least = before + credit - most
+        judge.that(left >= least, f"a balance of at least {least} after a payment beside a run", left)
+    with judge("BILL-180"):
+        highest = before + credit - second
+        judge.that(left <= highest, f"a balance of at most {highest} after a run beside a payment", left)
 
 
 @case("runs-are-charged-after-conversion", requirements=["BILL-320", "MODE-100"], needs=METERS)

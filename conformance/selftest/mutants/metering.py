@@ -6,7 +6,7 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
 
 from pydantic import JsonValue
@@ -359,6 +359,22 @@ def later_seconds_are_paid_by_whoever_began_last(node: Node) -> None:
 
             start_second(0)
             yield start_second
+
+    wrap(node.runs, "_charged", charged)
+
+
+@mutant("BILL-070")
+def payments_during_a_run_are_lost(node: Node) -> None:
+    """Write back, when a run ends, no more than the balance that it began with."""
+
+    @contextmanager
+    def charged(original: Callable[[Run], AbstractContextManager[object]], run: Run) -> Iterator[object]:
+        wallet = node.accounts.account(run.caller.account_hash).admin_wallet
+        before = node.billing.balance(wallet)
+        with original(run) as next_second:
+            yield next_second
+        if (more := node.billing.balance(wallet) - before) > 0:
+            take(node, wallet, more)
 
     wrap(node.runs, "_charged", charged)
 
