@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 
 from conformance.cases import Judge, case
+from conformance.endpoints.messages import Answer
+from conformance.service.acceptance import must_accept
+from conformance.service.at_once import send_at_once
 from conformance.service.contract import payers
 from conformance.service.node import Node
 from conformance.service.usage_keys import Permissions
-from conformance.values.json_values import printed
+from conformance.values.json_values import member, printed
 from conformance.values.key_text import spellings
 
 HEX = re.compile("0x((?:[0-9a-f]{2})+)")
+AT_ONCE, ROUNDS = 8, 3
 
 
 @case(
@@ -58,3 +62,21 @@ def no_key_on_the_chain(judge: Judge, node: Node) -> None:
         with judge.apart():
             disclosed = [form for form in (*spellings(account_key), *spellings(key)) if form in text]
             judge.that(not disclosed, "no key in the transactions and their logs", disclosed)
+
+
+@case("payers-beside-writes", requirements=["CHAIN-060", "CHAIN-190"], needs=["managed_accounts"])
+def payers_beside_writes(judge: Judge, node: Node) -> None:
+    """The list of payers holds the same addresses while writes are under way."""
+    creation, asks = node.groups.creation(node.accounts.new().key), node.session.request("get_api_payers")
+
+    def addresses(answer: Answer) -> list[str]:
+        found = member(answer.value, "addresses")
+        return sorted(printed(address).lower() for address in found) if isinstance(found, list) else []
+
+    usual = addresses(node.session.call("get_api_payers"))
+    for _ in range(ROUNDS):
+        answers = send_at_once(node.session, [request for _ in range(AT_ONCE) for request in (creation, asks)])
+        with judge():
+            for answer in answers[1::2]:
+                must_accept(answer)
+                judge.same(addresses(answer), usual, "the payers beside writes, as without")

@@ -391,3 +391,31 @@ def billing_follows(judge: Judge, node: Node, payments: Payments) -> None:
             raise NotAccepted(f"a run that the {own} cents of the account pay", problem.got, problem.exchange) from None
         later = payments.balance_by(asked)
         judge.that(later < own, f"a balance of the new admin wallet below {own} after a run", later)
+
+
+@case(
+    "credits-of-a-second-account-follow",
+    requirements=["MODE-300"],
+    needs=[*NEEDS, "billing"],
+    uses=[
+        {"billing.credits_after_conversion": "moved"},
+        {"wire.billing.fields.positive_is_credit": True},
+        MANY_ACCOUNTS,
+    ],
+)
+def credits_of_a_second_account_follow(judge: Judge, node: Node, payments: Payments) -> None:
+    """A wallet that becomes the admin of two accounts, one after the other, gets the credits of both."""
+    first, second, carol = node.accounts.new().key, node.accounts.new().key, node.wallets.new("carol")
+    asked = replace(node.session.request("balance"), headers=billing_auth(node.session, carol))
+
+    def converted(key: str) -> tuple[int, int]:
+        before = payments.balance_by(asked)
+        node.accounts.convert(key, carol)
+        return before, payments.balance_by(asked)
+
+    judge.set_up(payments.balance(second) > 0, "a second account with credits")
+    before, after = converted(first)
+    judge.set_up(after > before, "credits that follow a first account")
+    before, after = converted(second)
+    with judge():
+        judge.that(after > before, f"a balance above {before}, with the credits of the second account", after)

@@ -117,6 +117,23 @@ def _payers(value: JsonValue) -> list[JsonValue]:
     return value if isinstance(value, list) else []
 
 
+@mutant("CHAIN-060", also="CHAIN-190")
+def busy_payers_are_hidden(node: Node) -> None:
+    """Leave out as many payers as writes are under way."""
+    under_way = 0
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        nonlocal under_way
+        under_way += 1
+        try:
+            return await forward(request)
+        finally:
+            under_way -= 1
+
+    intercept(node, "add_group", handler)
+    change_answer(node, "get_api_payers", lambda value: _payers(value)[under_way:])
+
+
 @mutant(
     each=[
         row("none", "get_api_payers", lambda _: [], breaks="CHAIN-060", also="CHAIN-080 EP-430"),

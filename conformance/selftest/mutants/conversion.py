@@ -233,6 +233,19 @@ def credits_stay_behind(node: Node) -> None:
     silence(node.billing, "move")
 
 
+@mutant("MODE-300")
+def credits_follow_one_account_for_each_wallet(node: Node) -> None:
+    """Move credits to a new admin wallet once, however many accounts are converted to it."""
+    had: set[Address] = set()
+
+    def move(original: Callable[..., None], account_hash: int, wallet: Address, new_wallet: Address) -> None:
+        if new_wallet not in had:
+            had.add(new_wallet)
+            original(account_hash, wallet, new_wallet)
+
+    wrap(node.billing, "move", move)
+
+
 @mutant("MODE-100", also="BILL-190 BILL-320")
 def billing_looks_up_the_former_wallet(node: Node) -> None:
     """Charge nothing to converted accounts."""
