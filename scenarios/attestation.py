@@ -246,3 +246,17 @@ def account_after_a_renewal(judge: Judge, session: Session) -> None:
 
     with judge():
         judge_rules(got, "the account of the renewed certificate", "ATT-190", ["caa-account"], session.log)
+
+
+@case(
+    "allowed-after-a-renewal",
+    requirements=["ATT-260"],
+    needs=["attestation", "tls", "certificate_control", "app_authorisation_contract", "chain_rpc"],
+)
+def allowed_after_a_renewal(judge: Judge, session: Session) -> None:
+    """Once the certificate is renewed, the contract at app_id allows the compose hash still."""
+    got = renewed_evidence(judge, session)
+    from conformance.drivers.attestation.driver import judge_rules
+
+    with judge():
+        judge_rules(got, "the compose hash after the renewal", "ATT-260", ["authorisation"], session.log)

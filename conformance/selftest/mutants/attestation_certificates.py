@@ -236,3 +236,10 @@ def renewal_leaves_the_caa_records_behind(node: Node) -> None:
         publish_caa(node, f'0 issue "acme.example; accounturi={former}1"')
 
     _after_a_renewal(node, publish)
+
+
+@mutant("ATT-260")
+def renewal_withdraws_the_compose_hash(node: Node) -> None:
+    """Take the compose hash off the register once the certificate is renewed."""
+    machine = node.attestation
+    _after_a_renewal(node, lambda _: machine.authorisation.withdraw(machine.identity.compose_hash))
