@@ -16,7 +16,7 @@ from conformance.endpoints.requests import OutgoingRequest
 from conformance.profile.operations import OPERATIONS, Effect
 from conformance.service import ALL_PKPS, Permissions, Refusals
 from conformance.service.acceptance import must_accept
-from conformance.service.at_once import accepted_at_once, at_once
+from conformance.service.at_once import accepted_at_once, at_once, send_at_once
 from conformance.service.bindings import bound
 from conformance.service.derivations import hashed_cid
 from conformance.service.node import Node
@@ -36,7 +36,7 @@ WRITES = tuple(
 WRITE_CENTS = "billing.charge_per_call.management_write_cents"
 RUN_CENTS = "billing.charge_per_call.run_second_cents"
 RUN_LIMIT = "exec.failure_and_limits.timeout_seconds"
-AT_ONCE = 8
+AT_ONCE, ROUNDS = 8, 3
 ROOM = 10
 """Seconds of a run, which a busy node may need for a short one."""
 FAR = 500
@@ -223,6 +223,27 @@ def parallel_writes_are_billed_one_by_one(judge: Judge, node: Node) -> None:
         judge.that(accepted > 0, "a write at the same time as others to be accepted", None)
         left = before - price * accepted
         judge.same(node.payments.balance(alice.key), left, f"the balance after {accepted} writes at once")
+
+
+@case("payments-beside-writes-are-credited", requirements=["BILL-070"], needs=BUYS)
+def payments_beside_writes_are_credited(judge: Judge, node: Node) -> None:
+    """A payment that is confirmed while writes are charged adds its credit, and they cost what they cost."""
+    owner = node.accounts.new().key
+    credit, start = node.payments.usual_credit(owner), node.payments.balance(owner)
+    write = node.groups.creation(owner)
+    node.session.accept(write)
+    price = start - node.payments.balance(owner)
+    for _ in range(ROUNDS):
+        intent = node.payments.paid_intent(owner)
+        before = node.payments.balance(owner)
+        confirmation = node.payments.confirm_request(owner, intent.id)
+        confirmed, *written = send_at_once(node.session, [confirmation, *[write] * AT_ONCE])
+        accepted = sum(answer.accepted for answer in written)
+        node.payments.wait_for_credit()
+        with judge():
+            must_accept(confirmed)
+            left = before + credit - price * accepted
+            judge.same(node.payments.balance(owner), left, f"the balance after a payment beside {accepted} writes")
 
 
 # ------------------------------------------------------------------------------------------------------------ runs

@@ -364,6 +364,24 @@ def later_seconds_are_paid_by_whoever_began_last(node: Node) -> None:
 
 
 @mutant("BILL-070")
+def payments_beside_charges_are_lost(node: Node) -> None:
+    """Write back, when a call is charged, no more than the balance that it began with."""
+
+    @contextmanager
+    def paid(
+        original: Callable[[int, Cents], AbstractContextManager[None]], account_hash: int, cents: Cents
+    ) -> Iterator[None]:
+        wallet = node.accounts.account(account_hash).admin_wallet
+        before = node.billing.balance(wallet)
+        with original(account_hash, cents):
+            yield
+        if (more := node.billing.balance(wallet) - before) > 0:
+            take(node, wallet, more)
+
+    wrap(node, "charged", paid)
+
+
+@mutant("BILL-070")
 def payments_during_a_run_are_lost(node: Node) -> None:
     """Write back, when a run ends, no more than the balance that it began with."""
 
