@@ -28,8 +28,12 @@ LABELS: tuple[tuple[str, str], ...] = (
     ("a\0b", "a character zero"),
     ("", "without a name"),
     (f"half of a pair {HALF}", "of surrogates"),
+    ("007", "1e3"),
+    ("-12.50", "0x1F"),
+    ("true", "null"),
 )
-"""Name and description: longer than usual columns, letters in two compositions, blanks, and what is hard to keep."""
+"""Name and description: longer than usual columns, letters in two compositions, blanks, what is hard to keep, and what
+looks like another value."""
 
 
 Requests = Callable[[Node, str], list[OutgoingRequest]]

@@ -38,6 +38,10 @@ NOT_SERVED = frozenset({404, 405, 501})
 MOST_REDIRECTS = 5
 MOST_SCRIPTS = 10
 SCRIPT = re.compile(r"""<script[^>]*\bsrc\s*=\s*["']?([^"'\s>]+)""", re.IGNORECASE)
+JAVASCRIPT = re.compile(
+    r"(?:application|text)/(?:x-)?(?:java|ecma)script|text/(?:javascript1\.[0-5]|jscript|livescript)"
+)
+"""The JavaScript types (WHATWG MIME Sniffing, 4.6)."""
 ADDRESS = re.compile(
     r"""(?:\burl["']?\s*:|\b(?:spec|data|document)-url\s*=)\s*(["'])(?P<url>[^"']+)\1(?!\s*\+)""",
     re.IGNORECASE,
@@ -133,7 +137,9 @@ def check_viewer(session: Session) -> None:
     description = session.target.operation("openapi").path.rpartition("/")[2]
     held = [session.target.operation(name).path.rpartition("/")[2] for name in sorted(INFORMATION.keys() & OPEN)]
     _must_find_description(session, url, page, description, sent)
-    for text in _texts(session, url, page.text, sent):
+    scripts = _own_scripts(session, url, page.text, sent)
+    _must_run(scripts)
+    for text in _texts(session, url, page.text, scripts, sent):
         if description in text or all(path in text for path in held):
             return
     raise Mismatch(f"a page that refers to {description}, itself or in a script", cut(page.text, 300), page.exchange)
@@ -156,33 +162,54 @@ def _must_find_description(session: Session, url: str, page: Answer, name: str, 
     )
 
 
-def _texts(session: Session, url: str, page: str, headers: dict[str, str]) -> Iterator[str]:
+def _own_scripts(session: Session, url: str, page: str, headers: dict[str, str]) -> list[Answer]:
+    """The answers to requests for the page's scripts that this node serves."""
+    host = urlsplit(session.target.base_url).netloc
+    own = [script for source in SCRIPT.findall(page) if urlsplit(script := urljoin(url, source)).netloc == host]
+    return [_redirected(session, script, headers)[1] for script in own[:MOST_SCRIPTS]]
+
+
+def _must_run(scripts: Sequence[Answer]) -> None:
+    """Raise Mismatch where no script is there, or where browsers do not run one (HTML, "Fetching scripts")."""
+    if scripts and not any(script.accepted for script in scripts):
+        raise Mismatch("a page whose scripts are there", f"status {scripts[0].status}", scripts[0].exchange)
+    for script in scripts:
+        nosniff = script.headers.get("x-content-type-options", "").partition(",")[0].strip().lower() == "nosniff"
+        kind = script.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if script.accepted and nosniff and not JAVASCRIPT.fullmatch(kind):
+            expected = "scripts of a JavaScript type beside X-Content-Type-Options: nosniff, which browsers run"
+            raise Mismatch(expected, f"content-type {kind or 'none'}", script.exchange)
+
+
+def _texts(session: Session, url: str, page: str, scripts: Sequence[Answer], headers: dict[str, str]) -> Iterator[str]:
     """The address and text of the viewer's page, of the node's scripts in it, and of configurations that they name."""
     host = urlsplit(session.target.base_url).netloc
     yield unquote(url)
     yield page
     configurations = CONFIGURATION.findall(f"{unquote(urlsplit(url).query)} {page}")
-    own = [script for source in SCRIPT.findall(page) if urlsplit(script := urljoin(url, source)).netloc == host]
-    for script in own[:MOST_SCRIPTS]:
-        text = _page(session, script, headers)[1].text
-        yield text
-        configurations += CONFIGURATION.findall(text)
+    for script in scripts:
+        yield script.text
+        configurations += CONFIGURATION.findall(script.text)
     addresses = dict.fromkeys(urljoin(url, configuration) for configuration in configurations)
     for configuration in [address for address in addresses if urlsplit(address).netloc == host][:MOST_SCRIPTS]:
         yield _page(session, configuration, headers)[1].text
 
 
 def _page(session: Session, url: str, headers: dict[str, str]) -> tuple[str, Answer]:
-    """Fetch a URL, following redirects. Returns the answer and its final URL."""
+    """Fetch a URL that must be there, following redirects. Returns its final URL and the answer."""
+    final, answer = _redirected(session, url, headers)
+    raise_for_trouble(answer)
+    if not answer.accepted:
+        raise NotAccepted("acceptance (2xx)", f"status {answer.status}: {cut(answer.text, 300)}", answer.exchange)
+    return final, answer
+
+
+def _redirected(session: Session, url: str, headers: dict[str, str]) -> tuple[str, Answer]:
+    """Fetch a URL, following redirects. Returns its final URL and the answer."""
     for _ in range(MOST_REDIRECTS):
         answer = session.target.exchange(Message("GET", url, headers, None), session.log)
         location = answer.headers.get("location")
         if not 300 <= answer.status < 400 or location is None:
-            raise_for_trouble(answer)
-            if not answer.accepted:
-                raise NotAccepted(
-                    "acceptance (2xx)", f"status {answer.status}: {cut(answer.text, 300)}", answer.exchange
-                )
             return url, answer
         url = urljoin(url, location)
     raise Mismatch(f"a page after at most {MOST_REDIRECTS} redirects", url, session.last_exchange)

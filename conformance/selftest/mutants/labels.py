@@ -7,8 +7,11 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
 
+from pydantic import JsonValue
+
 from conformance.selftest.tools.accounts import Write, account_of
-from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.alter import change_answer, wrap
+from conformance.selftest.tools.alter_runs import everywhere
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Action, Group, UsageKey
 from reference_node.chain.contract_abi import ContractRefusal
@@ -56,6 +59,26 @@ def labels_end_at_the_first_letter_of_four_bytes(node: Node, method: str) -> Non
         return cut(value) if isinstance(value, str) else value
 
     wrap(node.accounts, method, lambda write, *arguments: write(*map(kept, arguments)))
+
+
+NUMERIC = re.compile(r"[+-]?\d+(\.\d+)?(e[+-]?\d+)?", re.IGNORECASE)
+
+
+def _as_number(value: JsonValue) -> JsonValue:
+    return float(value) if isinstance(value, str) and NUMERIC.fullmatch(value) else value
+
+
+@mutant(
+    each=[
+        row("list_groups", breaks="GRP-020 GRP-030 GRPLIFE-020 GRPLIFE-030"),
+        row("list_api_keys", breaks="UKEY-020 UKEY-030 KEYLIFE-060"),
+        row("list_actions", breaks="ACT-060 EP-300"),
+    ],
+    also="LIST-050",
+)
+def labels_like_numbers_are_numbers(node: Node, operation: str) -> None:
+    """Show labels that look like numbers as numbers in `{operation}`."""
+    change_answer(node, operation, everywhere(_as_number))
 
 
 @mutant("GRPLIFE-020", "GRPLIFE-030", also="EP-180 LIST-170")

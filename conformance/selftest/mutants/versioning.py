@@ -161,6 +161,19 @@ def viewer_looks_elsewhere(node: Node) -> None:
 
 
 @mutant("VER-030")
+def scripts_of_the_viewer_are_plain_text(node: Node) -> None:
+    """Serve the viewer's scripts as plain text that browsers may take for nothing else."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        kept = tuple(header for header in given.headers if header[0].lower() != b"content-type")
+        plain = ((b"content-type", b"text/plain"), (b"x-content-type-options", b"nosniff"))
+        return replace(given, headers=(*kept, *plain))
+
+    intercept(node, f"{VIEWER}-assets/swagger-ui-bundle.js", handler)
+
+
+@mutant("VER-030")
 def viewer_is_json(node: Node) -> None:
     """Answer JSON as the viewer."""
 

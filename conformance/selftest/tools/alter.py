@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from urllib.parse import parse_qsl, urlencode
 
+from anyio import sleep_forever
 from pydantic import JsonValue
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -214,8 +215,12 @@ class Interception:
         }
         sent: list[Message] = []
 
+        bodies = [request.body]
+
         async def receive() -> Message:
-            return {"type": "http.request", "body": request.body, "more_body": False}
+            if not bodies:
+                await sleep_forever()  # the caller does not go away
+            return {"type": "http.request", "body": bodies.pop(), "more_body": False}
 
         async def send(message: Message) -> None:
             sent.append(message)
