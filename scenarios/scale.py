@@ -1,7 +1,6 @@
 """Accounts that hold much: long lists over their pages, ids of three digits.
 
-Specification, "Endpoints" (`page_number`, `page_size`). This costs some 400 requests that write: it runs for those who
-name the pack.
+Specification, "Endpoints" (`page_number`, `page_size`). This costs some 600 requests that write.
 """
 
 from __future__ import annotations
@@ -11,7 +10,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from conformance.cases import Judge, case
-from conformance.service.bindings import two_and_two
+from conformance.endpoints.requests import OutgoingRequest
+from conformance.problems import ProfileSilent
+from conformance.service.bindings import bound, two_and_two
 from conformance.service.derivations import hashed_cid
 from conformance.service.lists import first_page, read_pages
 from conformance.service.node import Node
@@ -20,7 +21,6 @@ from conformance.service.refusal import was_accepted
 from conformance.values.ids import GroupId
 from conformance.values.json_values import pluck, printed
 
-OPT_IN = True
 NEEDS = ("managed_accounts",)
 MANY = 61
 BYTE = 256
@@ -36,12 +36,11 @@ def small_page(node: Node) -> int:
     return min(SMALL, node.session.target.page_size)
 
 
-def check_pages(judge: Judge, node: Node, operation: str, key: str, least: int) -> None:
+def check_pages(judge: Judge, node: Node, request: OutgoingRequest, least: int) -> None:
     """Read a list of at least so many items in pages of two sizes, and pages behind its end."""
-    request = node.session.request(operation, key)
     whole = read_pages(node.session, request)
     with judge.apart("LIST-050"):
-        judge.that(len(whole) >= least, f"{least} items of {operation}", len(whole))
+        judge.that(len(whole) >= least, f"{least} items of {request.operation.name}", len(whole))
         paged = read_pages(node.session, request, small_page(node))
         judge.that(
             Counter(map(printed, paged)) == Counter(map(printed, whole)), "the same items on smaller pages", paged
@@ -50,7 +49,7 @@ def check_pages(judge: Judge, node: Node, operation: str, key: str, least: int) 
     with judge.apart("LIST-060"):
         behind = -(-len(whole) // largest)
         for number, size in ((behind, largest), *((number, small_page(node)) for number in FAR)):
-            page: dict[str, object] = {"page_number": first_page(node.session) + number, "page_size": size}
+            page = {**request.members, "page_number": first_page(node.session) + number, "page_size": size}
             answer = node.session.send(replace(request, members=page))
             if was_accepted(node.session, answer, or_refused=["any"]):
                 judge.same(answer.value, [], f"page {number}")
@@ -65,12 +64,35 @@ def long_lists(judge: Judge, node: Node) -> None:
         node.actions.add(alice, node.actions.sample_cid(str(number)))
         node.usage_keys.add(alice)
     for operation in ("list_groups", "list_actions", "list_api_keys"):
-        check_pages(judge, node, operation, alice, MANY)
+        check_pages(judge, node, node.session.request(operation, alice), MANY)
     request = node.session.request("list_groups", alice)
     with judge.apart("LIST-010", "LIST-020"):
         for size in (small_page(node), node.session.target.page_size):
             listed = pluck(read_pages(node.session, request, size), "id")
             judge.same([one for one in listed if one in made], made, f"the groups on pages of {size}")
+
+
+@case(
+    "group-that-lists-much",
+    requirements=["LIST-050", "LIST-060", "GRPLIFE-040", "GRPLIFE-050"],
+    needs=NEEDS,
+)
+def group_that_lists_much(judge: Judge, node: Node) -> None:
+    """More than fifty wallets and actions of a group stand on its pages, and an update replaces all of them."""
+    alice = node.accounts.new().key
+    pkps = [pkp.id for pkp in node.pkps.create_several(alice, MANY)]
+    hashes = [hashed_cid(node.actions.sample_cid(str(number))) for number in range(MANY)]
+    group = bound(node, alice, pkps, hashes)
+    check_pages(judge, node, node.session.request("list_wallets", alice), MANY)
+    for operation in ("list_wallets_in_group", "list_actions"):
+        check_pages(judge, node, node.session.request(operation, alice, group_id=group), MANY)
+    if most := node.session.profile.limits.entries_per_write:
+        raise ProfileSilent("a node that takes long lists in one write", f"one that takes {most} entries")
+    node.groups.update(alice, group, pkp_ids=pkps[::-1], cid_hashes=hashes[::-1])
+    with judge.apart("GRPLIFE-040"):
+        judge.same(len(node.pkps.list(alice, group)), MANY, "the number of wallets that the update gave")
+    with judge.apart("GRPLIFE-050"):
+        judge.same(len(node.actions.list(alice, group)), MANY, "the number of actions that it gave")
 
 
 def alike_in_a_byte(ids: Sequence[GroupId]) -> list[tuple[GroupId, GroupId]]:

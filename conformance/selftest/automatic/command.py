@@ -17,7 +17,7 @@ from conformance.run.loader import load
 from conformance.selftest.automatic.compiler import MISSING, Compiler
 from conformance.selftest.automatic.contract import Contract, ContractFault
 from conformance.selftest.automatic.faults import Fault, all_faults
-from conformance.selftest.automatic.reach import OPT_IN_PACK, Reach, measure_reach
+from conformance.selftest.automatic.reach import Reach, measure_reach
 from conformance.selftest.automatic.record import RECORD, Record
 from conformance.selftest.automatic.report import Figures
 from conformance.selftest.automatic.trials import FaultTrial, fault_trials
@@ -37,7 +37,7 @@ def try_sample(console: Console, size: int, seed: str, jobs: int, output: Path) 
     Trials that are on record and still good are not repeated. Returns 0 if every fault is noticed or explained, 3 if a
     survivor is not explained.
     """
-    cases = [*load([scenarios()]), *load([scenarios()], [OPT_IN_PACK])]
+    cases = load([scenarios()])
     compiler = Compiler.found()
     contract = Contract.parsed(compiler) if compiler else None
     if contract is None:

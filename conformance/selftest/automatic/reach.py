@@ -25,8 +25,6 @@ from reference_node.chain.interface import Address
 
 START = ""
 """Stands for the node's start among the cases that reach a fault."""
-OPT_IN_PACK = "scale"
-"""It looks at accounts that hold much, which takes it many times as long as others: its cases come last."""
 MOST = 200
 """How many cases are tried: of 171 faults that cases noticed, 169 were noticed by one of the first 125."""
 FEW = 5
@@ -77,11 +75,9 @@ class Reach:
         """The ids of the cases in which the fault may alter something, the likeliest to fail first, `MOST` of them.
 
         Where they are few, node or suite may have kept what was computed in them: the others of their packs follow.
-        All of them follow where the fault alters something while the node starts. Those of `OPT_IN_PACK` come last.
+        All of them follow where the fault alters something while the node starts.
         """
-        chosen = self._may_notice(fault)
-        last = [case for case in chosen if self.packs[case] == OPT_IN_PACK]
-        return [*[case for case in chosen if case not in last][:MOST], *last]
+        return self._may_notice(fault)[:MOST]
 
     def _may_notice(self, fault: Fault) -> list[str]:
         altered = self.seen.altered.get(fault.name, set())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from urllib.parse import parse_qsl
 
@@ -43,7 +43,13 @@ def groups_are_sorted_by_the_text_of_their_ids(node: Node) -> None:
 
 @mutant(
     "LIST-050",
-    each=[row("list_groups", also="LIST-020"), row("list_actions", also="EP-250 EP-260"), "list_api_keys"],
+    each=[
+        row("list_groups", also="LIST-020"),
+        row("list_actions", also="EP-250 EP-260 GRPLIFE-050"),
+        "list_api_keys",
+        row("list_wallets", also="EP-230"),
+        row("list_wallets_in_group", also="EP-240 GRPLIFE-040"),
+    ],
     also="LIST-170",
 )
 def lists_end_after_fifty_items(node: Node, operation: str) -> None:
@@ -58,6 +64,26 @@ def lists_end_after_fifty_items(node: Node, operation: str) -> None:
         return replace(given, body=b"[]") if size < MOST <= page * size else given
 
     intercept(node, operation, handler)
+
+
+@mutant("LIST-050", also="EP-230 LIST-170")
+def large_pages_of_wallets_are_cut(node: Node) -> None:
+    """Show no more than 50 wallets on a page of `list_wallets`, and go on behind those that were asked for."""
+    wrap(node.accounts, "wallets", lambda view, account, *page: view(account, *page)[:MOST])
+
+
+LISTED = 32
+
+
+@mutant(
+    each=[
+        row("wallets", lambda pkps, cids: (pkps[:LISTED], cids), breaks="GRPLIFE-040"),
+        row("actions", lambda pkps, cids: (pkps, cids[:LISTED]), breaks="GRPLIFE-050"),
+    ]
+)
+def updates_keep_32_entries(node: Node, kept: Callable[..., Sequence[object]]) -> None:
+    """Keep the first 32 entries of a list in `update_group`, and drop the others with success; the label says which."""
+    wrap(node.accounts, "update_group", lambda write, key, group, *lists: write(key, group, *kept(*lists)))
 
 
 def _modulo(power: int) -> Callable[[int], int]:

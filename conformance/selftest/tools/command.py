@@ -96,7 +96,7 @@ def _under_load(console: Console, options: argparse.Namespace) -> int:
 
 MISSED_GOALS = 3
 """The exit code when a measurement of blame misses a goal: what a sample shows depends on the sample."""
-OPT_IN_PACKS = ("fuzz", "scale")
+OPT_IN_PACKS = ("fuzz",)
 """Opt-in packs that faulty nodes and variants meet as well, after all others."""
 
 
