@@ -80,10 +80,11 @@ def long_lists(judge: Judge, node: Node) -> None:
 def group_that_lists_much(judge: Judge, node: Node) -> None:
     """More than fifty wallets and actions of a group stand on its pages, and an update replaces all of them."""
     alice = node.accounts.new().key
-    pkps = [pkp.id for pkp in node.pkps.create_several(alice, MANY)]
+    made = node.pkps.creations(alice, MANY)
+    check_pages(judge, node, node.session.request("list_wallets", alice), MANY)
+    pkps = [pkp.id for pkp in node.pkps.listed(alice, made)]
     hashes = [hashed_cid(node.actions.sample_cid(str(number))) for number in range(MANY)]
     group = bound(node, alice, pkps, hashes)
-    check_pages(judge, node, node.session.request("list_wallets", alice), MANY)
     for operation in ("list_wallets_in_group", "list_actions"):
         check_pages(judge, node, node.session.request(operation, alice, group_id=group), MANY)
     if most := node.session.profile.limits.entries_per_write:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 
@@ -40,8 +41,15 @@ class Pkps:
 
     def create_several(self, key: str, count: int) -> list[Pkp]:
         """Create `count` wallets, and read their ids from the list once."""
+        return self.listed(key, self.creations(key, count))
+
+    def creations(self, key: str, count: int) -> list[tuple[Answer, Accepted]]:
+        """Create `count` wallets. The answers."""
         request = self.creation(key)
-        made = [self._session.accept(request) for _ in range(count)]
+        return [self._session.accept(request) for _ in range(count)]
+
+    def listed(self, key: str, made: Sequence[tuple[Answer, Accepted]]) -> list[Pkp]:
+        """Wallets that were created, with their ids, which are read from the list once."""
         listed = self.list(key)
         with nullcontext() if any(member(item, "id") is MISSING for item in listed) else read_aside():
             rule = self._session.target.profile_value(ID_RULE)
