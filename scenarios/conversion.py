@@ -19,7 +19,7 @@ from conformance.service.bindings import bound, one_group
 from conformance.service.contract import chain_id
 from conformance.service.derivations import account_hash, hashed_cid, random_address, random_key
 from conformance.service.envelopes import SignedEnvelope, billing_auth, sign_envelope
-from conformance.service.lists import unchanged_list
+from conformance.service.lists import read_list, unchanged_list
 from conformance.service.node import Node
 from conformance.service.payments import Payments
 from conformance.service.reads import Read
@@ -358,6 +358,34 @@ def removed_keys_stay_removed(judge: Judge, node: Node) -> None:
     runs = node.signing.must_sign(on.key, on.x, on.p).accepted
     with judge():
         node.signing.must_be_refused(removed, on.x, on.p, control=runs, classes=["unauthenticated", "forbidden"])
+
+
+@case(
+    "all-stays-beside-the-admins-own-account",
+    requirements=["MODE-050", "MODE-060", "MODE-080", "MODE-090"],
+    needs=[*NEEDS, "chain_rpc", "funded_wallet"],
+    uses=[MANY_ACCOUNTS, ANY_KEY_LISTS, ANY_KEY_LISTS_KEYS],
+)
+def all_stays_beside_the_admins_own_account(judge: Judge, node: Node) -> None:
+    """What an account has stays its own where the new admin wallet has made a ChainSecured account for itself, too."""
+    on, carol = one_group(node), node.wallets.new("carol")
+    own, key = node.accounts.by_wallet(carol), node.usage_keys.add(on.alice, ALL_PERMISSIONS).key
+    node.contract.write(carol, "add_group", own.hash, node.label, "of the admin", [], [])
+    lists: Mapping[str, tuple[str, Mapping[str, object]]] = {
+        "list_groups": ("MODE-050", {}),
+        "list_wallets": ("MODE-060", {}),
+        "list_api_keys": ("MODE-080", {}),
+        "list_wallets_in_group": ("MODE-050", {"group_id": on.g}),
+        "list_actions": ("MODE-050", {"group_id": on.g}),
+    }
+    before = {name: read_list(node.session, name, key, **members) for name, (_, members) in lists.items()}
+    node.signing.must_sign(on.key, on.x, on.p)
+    node.accounts.convert(on.alice, carol)
+    for name, (requirement, members) in lists.items():
+        with judge.apart(requirement):
+            judge.same(read_list(node.session, name, key, **members), before[name], f"{name}, as before")
+    with judge.apart("MODE-090"):
+        node.signing.must_sign(on.key, on.x, on.p)
 
 
 # ------------------------------------------------------------------------------------------------------------- billing

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from eth_utils.crypto import keccak
+
 from conformance.selftest.tools.accounts import Write, account_of
 from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, refusal, wrap
 from conformance.selftest.tools.alter_contract import converted_accounts, former_admins, let_in, payers_of
 from conformance.selftest.tools.alter_envelopes import CONVERSION, About, Check, around_verdict, refuse
 from conformance.selftest.tools.api_keys import header
-from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import KeyInfo
 from reference_node.node import Node
 from reference_node.typed_data import Flow
@@ -125,3 +127,16 @@ def keys_of_converted_accounts_are_kept(node: Node) -> None:
     wrap(node.accounts, "key_info", key_info)
     wrap(node.accounts, "can_run", decide)
     wrap(node.accounts, "can_execute", decide)
+
+
+@mutant(each=[row("wallets", breaks="MODE-060"), row("wallets_in_group", breaks="MODE-050")])
+def wallets_are_those_of_the_admins_own_account(node: Node, view: str) -> None:
+    """Read `{view}` of a converted account under the hash of its admin wallet, where that has an account of its own."""
+    converted = converted_accounts(node)
+
+    def read(original: Callable[..., object], account: int, *rest: object) -> object:
+        own = int.from_bytes(keccak(node.accounts.account(account).admin_wallet))
+        has_one = account in converted and node.accounts.account_exists(own)
+        return original(own if has_one else account, *rest)
+
+    wrap(node.accounts, view, read)
