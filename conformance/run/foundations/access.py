@@ -148,6 +148,15 @@ ACCESS = (
         upon=("envelopes",),
         departures=(NotRefused,),
     ),
+    Foundation(
+        "proofs that count again",
+        "balance create_payment_intent confirm_payment",
+        None,
+        "wallet_auth::again",
+        "BILL-300 ENV-460",
+        upon=("envelopes",),
+        departures=(NotAccepted,),
+    ),
     *(
         Foundation(
             name, operation, None, case, about, upon=("envelopes",), departures=(NotAccepted, WrongRefusal, Mismatch)

@@ -237,6 +237,15 @@ OBJECTS = (
         departures=(Mismatch,),
     ),
     Foundation(
+        "the permissions that lists of usage keys show",
+        "list_api_keys",
+        trials.keys_are_listed_as_given,
+        "usage_keys::fields-are-listed-as-given",
+        "ACC-100 EP-110 EP-150 KEYLIFE-010 UKEY-010",
+        upon=("usage keys", "the list of usage keys"),
+        departures=(Mismatch,),
+    ),
+    Foundation(
         "creations of wallets",
         "create_wallet",
         trials.creations_of_wallets_count,

@@ -270,6 +270,19 @@ def keys_are_listed(session: Session) -> None:
     _must(session, len(after) == before + 1, f"{before + 1} items in list_api_keys after one more key", after)
 
 
+def keys_are_listed_as_given(session: Session) -> None:
+    """The list shows the permissions of a usage key as they were given."""
+    account, keys, groups = _account(session), UsageKeys(session), Groups(session)
+    with set_up():
+        arrays = [[groups.add(account, name).id] for name in ("one", "two", "three", "four")]
+        given = Permissions(True, False, True, *arrays)
+        keys.add(account, given)
+    listed = keys.list(account)
+    shown = [{name: member(item, name) for name in given.members} for item in listed]
+    holds = any(same(item, given.members) for item in shown)
+    _must(session, holds, f"a usage key in list_api_keys with {printed_json(given.members)}", shown)
+
+
 def wallets_are_made(session: Session) -> None:
     """Two wallets that are created have their own ids, and each is listed as soon as it is there."""
     key, pkps = _account(session), Pkps(session)

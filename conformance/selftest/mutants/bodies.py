@@ -146,7 +146,7 @@ def first_json_value_counts(node: Node) -> None:
     intercept(node, "get_service_action_ipfs_id", handler)
 
 
-@mutant("EP-030")
+@mutant("EP-030", also="ERR-140")
 def unclosed_json_is_closed(node: Node) -> None:
     """Add the last quote to a JSON string that lacks it."""
 
@@ -157,7 +157,7 @@ def unclosed_json_is_closed(node: Node) -> None:
     intercept(node, "get_service_action_ipfs_id", handler)
 
 
-@mutant("EP-030")
+@mutant("EP-030", also="ERR-140")
 def bare_code_is_code(node: Node) -> None:
     """Take a body that is no JSON for the code itself."""
 
