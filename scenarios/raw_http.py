@@ -7,6 +7,7 @@ accept has the effect that the text says, and none ends in a server fault.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -15,11 +16,14 @@ from conformance.endpoints.messages import OF_GATEWAYS, Answer
 from conformance.endpoints.requests import OutgoingRequest, message
 from conformance.problems import ConnectionDropped
 from conformance.service.acceptance import raise_for_trouble
-from conformance.service.derivations import random_key
+from conformance.service.bindings import bound
+from conformance.service.derivations import hashed_cid, random_key
 from conformance.service.lists import first_page, unchanged_list
 from conformance.service.node import Node
 from conformance.service.reads import Read
 from conformance.service.refusal import Refusals, must_be_unchanged, read_before, was_accepted
+from conformance.service.usage_keys import Permissions
+from conformance.values.ids import GroupId
 from conformance.values.json_values import pluck
 
 NEEDS = ("managed_accounts",)
@@ -180,6 +184,43 @@ def bodies_in_other_frames(judge: Judge, node: Node) -> None:
         judge.same(len(made), len(names), "the number of groups that were made")
     with judge.apart("GRP-020"):
         judge.same(made, names, "the names of the groups that were made")
+
+
+@case("group-named-twice", requirements=["AUTH-080"], needs=NEEDS)
+def group_named_twice(judge: Judge, node: Node) -> None:
+    """A body that names two groups, of which a usage key may write in one, changes nothing in the other."""
+    alice = node.accounts.new().key
+    (p, q), (one, two) = node.pkps.create_several(alice, 2), map(node.actions.sample_cid, ("one", "two"))
+    g, h = (bound(node, alice, [p], [hashed_cid(one)]) for _ in range(2))
+    key = node.usage_keys.add(
+        alice, Permissions(manage_ipfs_ids_in_groups=[g], add_pkp_to_groups=[g], remove_pkp_from_groups=[g])
+    ).key
+    writes: Mapping[str, dict[str, object]] = {
+        "add_pkp_to_group": {"pkp_id": q.id},
+        "add_action_to_group": {"action_ipfs_cid": two},
+        "remove_pkp_from_group": {"pkp_id": p.id},
+        "remove_action_from_group": {"hashed_cid": hashed_cid(one)},
+    }
+    reads = [
+        unchanged_list(node.session, name, alice, group_id=h) for name in ("list_wallets_in_group", "list_actions")
+    ]
+    before = read_before(node.session, reads)
+    for name, members in writes.items():
+        request = node.session.request(name, key, group_id=g, **members)
+        for body in twice(request, h):
+            answer = sent(node, replace(request, body=body))
+            with judge.apart():
+                if answer:
+                    harmless(answer)
+                must_be_unchanged(node.session, reads, before)
+
+
+def twice(request: OutgoingRequest, other: GroupId) -> list[str]:
+    """Bodies that name another group, too, before the request's own or behind it."""
+    name = request.operation.request.get("group_id", "group_id")
+    own, changed = (message(one).body or "{}" for one in (request, request.changed(group_id=other)))
+    more = f"{json.dumps(name)}: {json.dumps(json.loads(changed).get(name))}"
+    return [f"{{{more}, {own[1:]}", f"{own[:-1]}, {more}}}"]
 
 
 @case("lists-answer-what-they-hold-now", requirements=["LIST-170", "ACC-110"], needs=NEEDS)

@@ -15,7 +15,7 @@ from conformance.service.reach import beyond_its_group
 from conformance.service.refusal import Refusals, must_refuse, was_accepted
 from conformance.service.secrecy import mark_of, shared_prefix
 from conformance.service.session import DESCRIPTION
-from conformance.service.usage_keys import Permissions
+from conformance.service.usage_keys import ALL_PERMISSIONS, Permissions
 from conformance.values.ids import GroupId, UsageKey
 from conformance.values.json_values import member, pluck, printed
 
@@ -175,9 +175,11 @@ def groups_that_are_not_there_as_stated(judge: Judge, node: Node) -> None:
     group, stated = node.groups.add(alice).id, printed(node.session.stated(UNKNOWN_GROUP))
     known = Permissions(False, False, False, *([group] for _ in ARRAYS))
     added = node.usage_keys.add(alice, known)
+    # All else of the request is new, so that a part of it that is carried out shows.
+    others: dict[str, object] = {**ALL_PERMISSIONS.members, "name": "others", "description": "none of it"}
     for control in (added.accepted, node.usage_keys.update(alice, added.key, known)):
         for array in ARRAYS:
-            request = control.changed(**{array: [group, group + FAR_FROM_GROUPS]})
+            request = control.changed(**{**others, array: [group, group + FAR_FROM_GROUPS]})
             with judge.apart():
                 if stated == "accepted":
                     node.session.accept(request)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import replace
 from urllib.parse import parse_qsl, unquote_to_bytes
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from conformance.selftest.tools.alter import CORE, Answered, Forward, Received, intercept, members, refusal
+from conformance.selftest.tools.accounts import account_of
+from conformance.selftest.tools.alter import CORE, Answered, Forward, Received, intercept, members, refusal, wrap
 from conformance.selftest.tools.api_keys import header, key_book, under
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import LISTS
@@ -222,3 +225,26 @@ def tags_are_always_current(node: Node) -> None:
         return Answered(304, (), b"") if header(request, b"if-none-match") else await forward(request)
 
     intercept(node, LISTS, handler)
+
+
+@mutant("AUTH-080", each=["add_pkp_to_group", "add_action_to_group", "remove_pkp_from_group"])
+def scope_is_looked_at_for_the_first_of_two_groups(node: Node, operation: str) -> None:
+    """Where a body of `{operation}` names two groups, ask whether the key may write in one, and write in the other."""
+    last: ContextVar[int | None] = ContextVar("last", default=None)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        pairs = json.loads(request.body, object_pairs_hook=list)
+        groups = [int(value) for name, value in pairs if name == "group_id"]
+        if len(groups) < 2:
+            return await forward(request)
+        last.set(groups[-1])
+        body = json.dumps({**dict(pairs), "group_id": groups[0]}).encode()
+        return await forward(replace(request, body=body))
+
+    def write_for(write: Callable[..., object], key: int, group: int, *rest: object) -> None:
+        write(key, group, *rest)
+        if other := last.get():
+            write(account_of(node, key), other, *rest)
+
+    intercept(node, operation, handler)
+    wrap(node.accounts, operation, write_for)

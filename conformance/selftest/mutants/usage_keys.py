@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from pydantic import JsonValue
 
+from conformance.profile.operations import PERMISSION_ARRAYS
 from conformance.selftest.tools.accounts import Write, permissions_of
 from conformance.selftest.tools.alter import change_body, change_items, each, wrap
 from conformance.selftest.tools.alter_contract import accepted_for_nothing, judge_only
@@ -15,6 +16,7 @@ from conformance.selftest.tools.alter_permissions import change_arrays, change_p
 from conformance.selftest.tools.api_keys import Members, change_new_keys
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Permissions
+from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
 
 T = TypeVar("T")
@@ -185,12 +187,33 @@ def _today(ids: Sequence[int], existing: Sequence[int]) -> Sequence[int]:
     return existing if 0 in ids else ids
 
 
+@mutant("UKEY-470", also="ERR-150 KEYLIFE-040")
+def refused_update_is_done_but_for_the_unknown_group(node: Node) -> None:
+    """Carry out what is left of an update that names an unknown group, and refuse it."""
+
+    def update(write: Callable[..., None], key: int, changed: int, name: str, text: str, given: Permissions) -> None:
+        try:
+            write(key, changed, name, text, given)
+        except ContractRefusal as refused:
+            if refused.error == "GroupUnknown":
+                kept = [[one for one in getattr(given, array) if one < FAR] for array in PERMISSION_ARRAYS]
+                flags = (given.can_create_groups, given.can_delete_groups, given.can_create_pkps)
+                write(key, changed, name, text, Permissions(*flags, *kept))
+            raise
+
+    wrap(node.accounts, "update_usage_key", update)
+
+
+FAR = 10**9
+"""Ids of groups that nobody has."""
+
+
 @mutant("UKEY-470")
 def unknown_groups_are_left_out(node: Node) -> None:
     """Drop what is far from any group from permission arrays, though the profile states that it is not found."""
 
     def known(value: JsonValue) -> JsonValue:
-        return [one for one in value if one.__class__ is not int or one < 10**9] if isinstance(value, list) else value
+        return [one for one in value if one.__class__ is not int or one < FAR] if isinstance(value, list) else value
 
     def change(body: JsonValue) -> JsonValue:
         return {name: known(value) for name, value in body.items()} if isinstance(body, dict) else body
