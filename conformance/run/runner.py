@@ -33,6 +33,7 @@ from conformance.run import blocked
 from conformance.run.assumed import added, hint, relied_on, when_settled
 from conformance.run.blame import own_or_blocked
 from conformance.run.case import Case
+from conformance.run.credit import provide_after_conversions
 from conformance.run.known import Entry, Known, load_known
 from conformance.run.loader import load
 from conformance.run.offered import is_for_others, not_offered
@@ -116,6 +117,7 @@ def _run(case: Case, run: CaseRun, began: float) -> Outcome:
 
 
 def _judged(case: Case, run: CaseRun, began: float) -> Outcome:
+    provide_after_conversions(run)
     try:
         case.perform(run)
     except StepProblem as problem:

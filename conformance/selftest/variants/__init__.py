@@ -23,6 +23,7 @@ from conformance.selftest.variants.other_payment_choices import (
     balances_are_decimals,
     balances_are_owed,
     credit_shows_later,
+    credits_stay_behind,
     intents_without_customer,
     unpaid_is_a_conflict,
     unpaid_is_answered_in_the_body,
@@ -57,6 +58,7 @@ VARIANTS: Mapping[str, Choices] = {
         other_evidence_forms,
         balances_are_decimals,
         credit_shows_later,
+        credits_stay_behind,
         unpaid_is_answered_in_the_body,
     ),
 }

@@ -19,6 +19,7 @@ from conformance.selftest.tools.alter import (
     intercept,
     members,
     refusal,
+    silence,
     wrap,
 )
 from conformance.selftest.tools.alter_payments import BALANCE, CONFIRM, INTEND, ledger_of, payments_of
@@ -80,6 +81,12 @@ def unpaid_is_a_conflict(node: Node) -> None:
 
     intercept(node, CONFIRM, confirm)
     intercept(node, (INTEND, CONFIRM), known_members)
+
+
+@choices({"billing": {"credits_after_conversion": "left"}})
+def credits_stay_behind(node: Node) -> None:
+    """Leave an account's credit with its former admin wallet at a conversion."""
+    silence(node.billing, "move")
 
 
 @choices({"auth": {"billing_credentials": {"usage_key": "accepted"}}})
