@@ -40,8 +40,9 @@ OBJECTS = (
         "new_account",
         trials.account_keys_open_something,
         "account_keys::key-carries-full-permission",
-        "ACC-040 AKEY-010 AKEY-020 AKEY-030 AKEY-070",
-        departures=(NotAccepted, WrongRefusal),
+        "ACC-040 AKEY-010 AKEY-020 AKEY-030 AKEY-040 AKEY-070 AKEY-080",
+        departures=(NotAccepted, WrongRefusal, Mismatch),
+        shown_by=NotAccepted,
     ),
     Foundation(
         "accounts that differ",

@@ -155,6 +155,16 @@ RUNS = (
         upon=NEEDED_BY_RUNS,
     ),
     Foundation(
+        "runs of keys of all groups",
+        "run_action",
+        None,
+        "key_runs::wildcard-covers-all-groups",
+        "EXEC-350 UKEY-280 UKEY-290 UKEY-320",
+        upon=("runs",),
+        departures=(NotAccepted,),
+        refused_as="forbidden",
+    ),
+    Foundation(
         "runs by the account key in every group",
         "run_action",
         None,
