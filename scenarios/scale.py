@@ -109,6 +109,9 @@ def alike_in_a_byte(ids: Sequence[GroupId]) -> list[tuple[GroupId, GroupId]]:
         "GRP-190",
         "EP-250",
         "LIST-050",
+        "ACT-200",
+        "EXEC-010",
+        "EXEC-070",
         "GRPLIFE-100",
         "UKEY-110",
         "UKEY-150",
@@ -132,10 +135,23 @@ def more_groups_than_a_byte_counts(judge: Judge, node: Node) -> None:
         judge.that(len(set(ids)) == len(ids), "an id for each group", ids)
     node.actions.delete(alice, hashed_cid(shared))
     before = {group: node.actions.list(alice, group) for group in (*ids[:3], ids[-1])}
+    with judge.apart("ACT-200"):
+        for group, listed in before.items():
+            judge.same(listed, before[ids[0]], f"the actions of the group {group}, as of the first, after a deletion")
+    node.groups.add_action(alice, ids[-1], on.x.cid)
+    node.groups.add_pkp(alice, ids[-1], on.p.id)
+    last, second = (node.usage_keys.executing_in(alice, group) for group in (ids[-1], ids[1]))
+    permitted = node.signing.signs(last, on.x, on.p)
+    with judge.apart("EXEC-010"):
+        judge.that(permitted, f"a run in the group {ids[-1]} to be permitted", "a refusal")
+    if permitted:
+        runs = node.signing.must_sign(last, on.x, on.p).accepted
+        with judge.apart("EXEC-070"):
+            node.signing.must_be_refused(second, on.x, on.p, control=runs)
     node.groups.add_action(alice, ids[-1], cid)
     with judge.apart("EP-250"):
         for group, listed in before.items():
-            more = int(group == ids[-1])
+            more = 2 * int(group == ids[-1])
             now = node.actions.list(alice, group)
             judge.same(now[: len(listed)], listed, f"the actions of the group {group}, as before")
             judge.same(len(now), len(listed) + more, f"the number of actions in the group {group}")

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 from pydantic import JsonValue
 
 from conformance.profile.operations import PERMISSION_ARRAYS
-from conformance.selftest.tools.accounts import View, Write, account_of
+from conformance.selftest.tools.accounts import View, Write, account_of, permissions_of
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -165,6 +165,41 @@ def actions_hide_behind_a_deleted_one(node: Node) -> None:
         "actions_in_group",
         lambda view, account, *which: [] if account in emptied else view(account, *which),
     )
+    wrap(node.accounts, "delete_action", delete)
+
+
+@mutant("EXEC-010", also="EXEC-020 EXEC-070 EXEC-090 UKEY-260")
+def runs_ask_the_group_of_the_low_byte(node: Node) -> None:
+    """Permit in a group from 256 on what the group of its last byte lists."""
+
+    def can_run(view: Callable[..., bool], hashed: int, action: bytes) -> bool:
+        given = permissions_of(node, hashed)
+        named = given.execute_in_groups if given else []
+        if not any(group >= BYTE for group in named):
+            return view(hashed, action)
+        account = account_of(node, hashed)
+        low = {group % BYTE for group in named}
+        return any(action in _listed(node, account, group) for group in low if group)
+
+    wrap(node.accounts, "can_run", can_run)
+
+
+def _listed(node: Node, account: int, group: int) -> list[bytes]:
+    return [one.cid_hash for one in node.accounts.actions_in_group(account, group, 0, 100)]
+
+
+@mutant("ACT-200")
+def deletion_stops_at_256_groups(node: Node) -> None:
+    """Take a deleted action out of the first 256 groups that list it, and leave it in the others."""
+
+    def delete(write: Callable[..., object], acting_key: int, cid_hash: bytes) -> None:
+        account = account_of(node, acting_key)
+        groups = [one for page in range(4) for one in node.accounts.groups(account, page, 100)]
+        later = [one.id for one in groups if cid_hash in _listed(node, account, one.id)][BYTE:]
+        write(acting_key, cid_hash)
+        for group in later:
+            node.accounts.add_action_to_group(account, group, cid_hash)
+
     wrap(node.accounts, "delete_action", delete)
 
 
