@@ -111,6 +111,9 @@ def spelt(raw: bytes) -> list[str]:
     return [f"0x{raw.hex()}", base64_of(raw), raw.hex(), for_urls, str(int.from_bytes(raw))]
 
 
+NAMED_BY = "wire.usage_api_key.reference_forms"
+
+
 def images(key: str) -> list[str]:
     """Hashes of a key, as anybody can read them on the chain: of its bytes in every spelling, of its text in two."""
     try:
@@ -134,7 +137,7 @@ def shown(node: Node, owner: str) -> list[str]:
     return [value for value in values if isinstance(value, str) and value]
 
 
-@case("images-of-keys-open-nothing", requirements=["AUTH-050", "KEYLIFE-120"], needs=NEEDS)
+@case("images-of-keys-open-nothing", requirements=["AUTH-050"], needs=NEEDS)
 def images_of_keys_open_nothing(judge: Judge, node: Node) -> None:
     """What is public or kept of a key, its hash or its wallet's address in any spelling, is no key in its place."""
     account = node.accounts.new()
@@ -146,14 +149,21 @@ def images_of_keys_open_nothing(judge: Judge, node: Node) -> None:
     in_both = [*kept(alice), *kept(usage_key), *shown(node, alice)]
     by_api_key = [*images(alice), *addresses, *images(usage_key), *in_both]
     by_bearer = [*images(alice)[:2], addresses[1], *images(usage_key)[:2], *in_both]
-    with judge.apart("AUTH-050"), Refusals(node.session, control=lists, unchanged=[]) as refusals:
+    with judge(), Refusals(node.session, control=lists, unchanged=[]) as refusals:
         for header, keys in (("x-api-key", by_api_key), ("bearer", by_bearer)):
             for key in keys:
                 refusals.send(replace(read, credential=key, via=header), NO_KEY)
+
+
+@case("hashes-name-no-usage-key", requirements=["KEYLIFE-120"], needs=NEEDS, uses=[{NAMED_BY: [["value"]]}])
+def hashes_name_no_usage_key(judge: Judge, node: Node) -> None:
+    """The hash of a usage key is not taken for the key in updates and removals, unless the profile says so."""
+    alice = node.accounts.new().key
+    usage_key = node.usage_keys.add(alice).key
     renames = node.usage_keys.rename(alice, usage_key)
     removes = node.usage_keys.remove(alice, node.usage_keys.add(alice).key)
     listed = unchanged_list(node.session, "list_api_keys", alice)
-    with judge.apart("KEYLIFE-120"), Refusals(node.session, control=[renames, removes], unchanged=[listed]) as refusals:
+    with judge(), Refusals(node.session, control=[renames, removes], unchanged=[listed]) as refusals:
         for key in images(usage_key)[:2]:
             for names_a_key in (renames, removes):
                 refusals.send(names_a_key.changed(usage_api_key=key), ["not_found", "malformed", "invalid"])

@@ -7,6 +7,8 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 
+from pydantic import JsonValue
+
 from conformance.selftest.tools.accounts import Write, account_of
 from conformance.selftest.tools.alter import (
     Answered,
@@ -15,14 +17,16 @@ from conformance.selftest.tools.alter import (
     Received,
     answer,
     change_answer,
+    change_body,
     change_items,
     intercept,
+    members,
     refusal,
     wrap,
 )
 from conformance.selftest.tools.alter_payments import CONFIG
 from conformance.selftest.tools.alter_runs import RUN
-from conformance.selftest.tools.api_keys import in_given_out_form
+from conformance.selftest.tools.api_keys import KeyBook, in_given_out_form, key_book
 from conformance.selftest.variants.variant import (
     EVERYTHING,
     LISTS,
@@ -38,7 +42,7 @@ from conformance.selftest.variants.variant import (
 from reference_node.chain.account_config import Action
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.fields import hash_text
-from reference_node.keys import key_hash
+from reference_node.keys import key_hash, parse_key
 from reference_node.node import Node
 
 WILDCARD = bytes(32)
@@ -49,7 +53,10 @@ AT_MOST = 100
 @choices(
     {
         "capabilities": ["managed_accounts", "wallet_signed", "chain_rpc", "clock_control", "funded_wallet", "billing"],
-        "wire": {"account_exists": {"request_response": {"unknown_key": "unauthenticated"}}},
+        "wire": {
+            "account_exists": {"request_response": {"unknown_key": "unauthenticated"}},
+            "usage_api_key": {"reference_forms": ["value", "hash"]},
+        },
         "semantics": {
             "account_wallet_listed": True,
             "add_action_duplicate": "overwrites",
@@ -67,8 +74,9 @@ def lenient(node: Node) -> None:
     PKPs. A second `add_action` overwrites. Adding what a group lists, and removing what it does not list, succeeds.
     The lists of an unknown group are empty. An update of a usage key keeps its labels. `account_exists` refuses
     unknown keys. `list_actions` also shows actions that are only in groups, without labels where a group is asked
-    for. A key counts in any base64 text of its bytes.
+    for. A key counts in any base64 text of its bytes. Its owner may name a usage key by its hash, too.
     """
+    change_body(node, NAMING_A_KEY, _by_its_hash(key_book(node)))
     intercept(node, (*EVERYTHING, RUN), _in_any_spelling)
     wrap(node.accounts, "new_account", _registers_own_wallet(node))
     wrap(node.accounts, "update_usage_key", _keeps_labels(node))
@@ -84,6 +92,20 @@ def lenient(node: Node) -> None:
     change_answer(node, (*WRITES, *PAID_FOR, CONFIG), more)
     change_items(node, LISTS, each(lambda item: {**item, "created": 1_700_000_000}))
     intercept(node, "account_exists", _for_known_keys)
+
+
+NAMING_A_KEY = ("update_usage_api_key", "update_usage_api_key_metadata", "remove_usage_api_key")
+
+
+def _by_its_hash(book: KeyBook) -> Callable[[JsonValue], JsonValue]:
+    """Read the hash of a usage key as its value."""
+
+    def change(body: JsonValue) -> JsonValue:
+        named = str(body.get("usage_api_key")).lower().removeprefix("0x") if isinstance(body, dict) else ""
+        keys = [key for key in book.owners if (raw := parse_key(key)) and f"{key_hash(raw):064x}" == named]
+        return {**members(body), "usage_api_key": keys[0]} if keys else body
+
+    return change
 
 
 def _registers_own_wallet(node: Node) -> Callable[..., None]:
