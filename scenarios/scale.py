@@ -62,7 +62,7 @@ def long_lists(judge: Judge, node: Node) -> None:
     made = [node.groups.add(alice, str(number)).listed_id for number in range(MANY)]
     for number in range(MANY):
         node.actions.add(alice, node.actions.sample_cid(str(number)))
-        node.usage_keys.add(alice)
+        node.usage_keys.add(alice, name=str(number))
     for operation in ("list_groups", "list_actions", "list_api_keys"):
         check_pages(judge, node, node.session.request(operation, alice), MANY)
     request = node.session.request("list_groups", alice)
