@@ -68,7 +68,7 @@ def new_account(judge: Judge, node: Node) -> None:
 def wallets_by_another_method(judge: Judge, node: Node) -> None:
     """Neither GET nor DELETE makes a wallet, unless it is the method that the profile states."""
     alice = node.accounts.new().key
-    request = node.session.request("create_wallet", alice)
+    request = node.pkps.creation(alice)
     made, wallets = node.session.accept(request)[1], unchanged_list(node.session, "list_wallets", alice)
     with judge(), Refusals(node.session, control=made, unchanged=[wallets]) as refusals:
         for method in sorted({"GET", "DELETE"} - {request.operation.method}):
