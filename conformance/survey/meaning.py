@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+from eth_utils.crypto import keccak
 from pydantic import JsonValue
 
 from conformance.endpoints.canonical import number_of
@@ -11,9 +14,11 @@ from conformance.survey.asking import items_of, object_of
 from conformance.survey.reading import METHOD_AND_PATH
 from conformance.survey.trial import ALL_PERMISSIONS, Trial
 from conformance.values.ids import Cid
+from conformance.values.key_text import key_bytes
 
 ABSENT = 999_999_999
 ALL_WALLETS = "0x" + 64 * "0"
+NO_HASH = "0x" + 64 * "0"
 UNKNOWN_WALLET = "0x" + 64 * "7"
 STATUSES = "errors.status_codes"
 USUAL = {400: "malformed", 401: "unauthenticated", 403: "forbidden", 404: "not_found", 409: "conflict", 422: "invalid"}
@@ -73,6 +78,9 @@ def duplicates(trial: Trial) -> None:
         trial, "semantics.delete_absent", trial.post("remove_group", {"group_id": str(ABSENT)}), "removing no group"
     )
     _key_choices(trial, group)
+    _wildcards(trial, group)
+    if trial.plain_key:
+        _references(trial)
     if trial.action:
         _actions(trial, group)
     if trial.pkp:
@@ -116,6 +124,35 @@ def _key_choices(trial: Trial, group: int) -> None:
             )
     groups = trial.post("update_group", {"group_id": group, "name": trial.label, "description": trial.label})
     _left_out(trial, "wire.update_group.missing_fields.lists", groups, "update_group without its lists")
+
+
+def _wildcards(trial: Trial, group: int) -> None:
+    """Observe which forms of the wildcard a group takes among its actions."""
+    labels: dict[str, JsonValue] = {"name": trial.label, "description": trial.label}
+
+    def takes(*hashes: JsonValue) -> bool:
+        lists: dict[str, JsonValue] = {"pkp_ids_permitted": [], "cid_hashes_permitted": [*hashes]}
+        return trial.post("update_group", {"group_id": group, **labels, **lists}).accepted
+
+    if forms := [form for form in (0, "0", "0x0", NO_HASH) if takes(form)]:
+        trial.notes.see("wire.group.cid_wildcard_form", [*forms], f"update_group takes {forms} as an action")
+        takes()
+
+
+def _references(trial: Trial) -> None:
+    """Observe whether a usage key may be named by its hash."""
+    labels: dict[str, JsonValue] = {"name": trial.label, "description": trial.label}
+    hashes = [keccak(text=trial.plain_key)]
+    with suppress(ValueError):
+        hashes.append(keccak(key_bytes(trial.plain_key)))
+    answers = [
+        trial.post("update_usage_api_key_metadata", {"usage_api_key": f"0x{hashed.hex()}", **labels})
+        for hashed in hashes
+    ]
+    if any(answer.accepted for answer in answers):
+        trial.notes.see("wire.usage_api_key.reference_forms", ["value", "hash"], "a new name by the hash of a key")
+    elif all(400 <= answer.status < 500 for answer in answers):
+        trial.notes.see("wire.usage_api_key.reference_forms", ["value"], f"by a hash: {answers[0].status}")
 
 
 def _left_out(trial: Trial, key: str, answer: Answer, how: str) -> None:

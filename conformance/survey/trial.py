@@ -25,6 +25,9 @@ DESCRIPTIONS = ("account_description", "group_description", "description", "abou
 """Member names to try where the node refuses the reference node's."""
 
 
+USUAL_SIZE = 20
+
+
 @dataclass
 class Trial:
     """An account that the survey uses, and the objects in it."""
@@ -59,8 +62,13 @@ class Trial:
         return self.ask.post(path, key or self.key, body=body)
 
     def page(self, path: str, **query: JsonValue) -> Answer:
-        """Request the first page of a list, by default of the node's default size."""
-        return self.ask.get(path, self.key, **query)
+        """Request the first page of a list, of the node's default size, or of a usual one where there is no default."""
+        answer = self.ask.get(path, self.key, **query)
+        if answer.accepted or "page_size" in query:
+            return answer
+        paged = self.ask.get(path, self.key, **query, page_number=self.first_page, page_size=USUAL_SIZE)
+        default = self.notes.seen.get("limits.page_size_default")
+        return paged if paged.accepted or (default is not None and default.value is None) else answer
 
     def add_group(self, name: str, key: str = "", **lists: JsonValue) -> Answer:
         """Create a group."""

@@ -119,7 +119,7 @@ def _make_groups(trial: Trial) -> bool:
 
 
 def _group_answer(trial: Trial, answer: JsonValue) -> None:
-    items = items_of(trial.ask.get("list_groups", trial.key))
+    items = items_of(trial.page("list_groups"))
     trial.groups = [item["id"] for item in items if isinstance(item.get("id"), int | str)]
     if not trial.groups:
         return

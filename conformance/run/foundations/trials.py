@@ -278,8 +278,8 @@ def keys_are_listed_as_given(session: Session) -> None:
         given = Permissions(True, False, True, *arrays)
         keys.add(account, given)
     listed = keys.list(account)
-    shown = [{name: member(item, name) for name in given.members} for item in listed]
-    holds = any(same(item, given.members) for item in shown)
+    shown = [{name: value for name in given.members if (value := member(item, name)) is not MISSING} for item in listed]
+    holds = any(all(same(value, given.members[name]) for name, value in item.items()) for item in shown)
     _must(session, holds, f"a usage key in list_api_keys with {printed_json(given.members)}", shown)
 
 
