@@ -50,8 +50,11 @@ def _names(fields: object) -> object:
 @mutant("ENV-040", "ENV-050", also="ENV-110 ENV-120 ENV-220")
 def order_of_fields_does_not_count(node: Node) -> None:
     """Accept the fields of a type in any order."""
-    in_any_order = lambda fields: sorted(fields, key=lambda field: str(_names([field])))  # noqa: E731 - short
-    _types(node, lambda fields: in_any_order(fields) if isinstance(fields, list) else fields)
+
+    def sorted_by_name(fields: object) -> object:
+        return sorted(fields, key=lambda field: str(_names([field]))) if isinstance(fields, list) else fields
+
+    _types(node, sorted_by_name)
 
 
 @mutant("ENV-100", "ENV-110", "ENV-120", "ENV-440", also="ENV-220")
