@@ -74,20 +74,16 @@ class Reach:
     def cases(self, fault: Fault) -> Sequence[str]:
         """The ids of the cases in which the fault may alter something, the likeliest to fail first, `MOST` of them.
 
-        Where they are few, node or suite may have kept what was computed in them: the others of their packs follow.
-        All of them follow where the fault alters something while the node starts.
+        Where they are few, node or suite may have kept what was computed in them: the others of their packs follow,
+        then all others. All of them follow, too, where the fault alters something while the node starts.
         """
-        return self._may_notice(fault)[:MOST]
-
-    def _may_notice(self, fault: Fault) -> list[str]:
         altered = self.seen.altered.get(fault.name, set())
         likeliest = self._likeliest(altered - {START})
-        if START in altered:
-            return [*likeliest, *self._likeliest({*self.packs} - altered)]
-        if len(altered) >= FEW:
-            return likeliest
-        packs = {self.packs[case] for case in altered}
-        return [*likeliest, *self._likeliest({case for case, pack in self.packs.items() if pack in packs} - altered)]
+        if not altered or (len(altered) >= FEW and START not in altered):
+            return likeliest[:MOST]
+        packs = {self.packs[case] for case in altered - {START}}
+        beside = {case for case, pack in self.packs.items() if pack in packs} - altered
+        return [*likeliest, *self._likeliest(beside), *self._likeliest({*self.packs} - altered - beside)]
 
     def _likeliest(self, cases: Set[str]) -> list[str]:
         """One case of each pack in turn, the quickest first, and first of the packs that come here most often.

@@ -95,10 +95,10 @@ def test_case_of_a_pack_that_comes_here_more_often_is_tried_first() -> None:
     assert reach.cases(fault)[:3] == ["lists::a", "runs::a", "lists::b"]
 
 
-def test_fault_whose_value_may_be_kept_is_tried_by_the_other_cases_of_the_pack() -> None:
+def test_fault_whose_value_may_be_kept_is_tried_by_the_other_cases_of_the_pack_and_then_by_all() -> None:
     packs = {"runs::a": "runs", "runs::b": "runs", "lists::a": "lists"}
     fault = all_faults()[0]
-    assert reached(fault, {"runs::b"}, packs).cases(fault) == ["runs::b", "runs::a"]
+    assert reached(fault, {"runs::b"}, packs).cases(fault) == ["runs::b", "runs::a", "lists::a"]
 
 
 def test_fault_that_alters_something_at_the_start_is_tried_by_every_case() -> None:
