@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import chain, count, takewhile
 
 from eth_utils.address import is_address, to_canonical_address
 
@@ -126,7 +127,8 @@ def _keeps_members(node: Node) -> Callable[..., None]:
 
 def _in_groups(node: Node, account: int) -> list[tuple[int, Hashes]]:
     """Return the groups of an account, each with the hashes of the actions that it lists."""
+    pages = takewhile(bool, (node.accounts.groups(account, page, AT_MOST) for page in count()))
     return [
         (group.id, [action.cid_hash for action in node.accounts.actions_in_group(account, group.id, 0, AT_MOST)])
-        for group in node.accounts.groups(account, 0, AT_MOST)
+        for group in chain.from_iterable(pages)
     ]
