@@ -296,8 +296,16 @@ async function main(params) {
   return Date.now() - begun;
 }
 """
-LONG, LATER = 4.0, 0.4
-"""Seconds of the longer run, unless half of the time limit of runs is less; when the other account's begins."""
+LONG, SHORT, LATER = 4.0, 0.001, 0.4
+"""Seconds of the longer run and of a short one; when something else begins beside the longer one."""
+
+
+def lasting(node: Node, owner: str, seconds: float) -> OutgoingRequest:
+    """A run of a usage key that lasts so long, or half of the time limit of runs where that is less."""
+    action = node.actions.of_code(LASTS)
+    longest = min(seconds, float(printed(node.session.stated(RUN_LIMIT))) / 2)
+    key = node.usage_keys.executing_in(owner, bound(node, owner, [node.pkps.create(owner)], [action]))
+    return node.runs.request(key, action.code, params={"milliseconds": int(longest * 1000)})
 
 
 @case(
@@ -308,13 +316,9 @@ LONG, LATER = 4.0, 0.4
 )
 def longer_runs_are_paid_by_their_own_account(judge: Judge, node: Node) -> None:
     """A short run costs no more than its own seconds, though another account's goes on for longer meanwhile."""
-    action, runs = node.actions.of_code(LASTS), []
     second = int(printed(node.session.stated(RUN_CENTS)))
-    longest = min(LONG, float(printed(node.session.stated(RUN_LIMIT))) / 2)
     owners = [node.accounts.new().key for _ in range(2)]
-    for owner, milliseconds in zip(owners, (int(longest * 1000), 1), strict=True):
-        key = node.usage_keys.executing_in(owner, bound(node, owner, [node.pkps.create(owner)], [action]))
-        runs.append(node.runs.request(key, action.code, params={"milliseconds": milliseconds}))
+    runs = [lasting(node, owner, seconds) for owner, seconds in zip(owners, (LONG, SHORT), strict=True)]
     longer, shorter = (node.session.branch(name) for name in ("longer", "shorter"))
 
     def timed() -> tuple[Answer, int]:
@@ -355,11 +359,8 @@ def longer_runs_are_paid_by_their_own_account(judge: Judge, node: Node) -> None:
 )
 def payments_during_a_run_are_kept(judge: Judge, node: Node) -> None:
     """A payment that is confirmed while a run of the account goes on is credited, and stays when the run ends."""
-    action, owner = node.actions.of_code(LASTS), node.accounts.new().key
-    second = int(printed(node.session.stated(RUN_CENTS)))
-    longest = min(LONG, float(printed(node.session.stated(RUN_LIMIT))) / 2)
-    key = node.usage_keys.executing_in(owner, bound(node, owner, [node.pkps.create(owner)], [action]))
-    run = node.runs.request(key, action.code, params={"milliseconds": int(longest * 1000)})
+    owner, second = node.accounts.new().key, int(printed(node.session.stated(RUN_CENTS)))
+    run = lasting(node, owner, LONG)
     credit, intent = node.payments.usual_credit(owner), node.payments.paid_intent(owner)
     running, confirming = (node.session.branch(name) for name in ("running", "confirming"))
 

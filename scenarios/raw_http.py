@@ -18,7 +18,7 @@ from conformance.problems import ConnectionDropped
 from conformance.service.acceptance import raise_for_trouble
 from conformance.service.bindings import bound
 from conformance.service.derivations import hashed_cid, random_key
-from conformance.service.lists import first_page, unchanged_list
+from conformance.service.lists import IN_GROUP, first_page, unchanged_list
 from conformance.service.node import Node
 from conformance.service.reads import Read
 from conformance.service.refusal import Refusals, must_be_unchanged, read_before, was_accepted
@@ -201,9 +201,7 @@ def group_named_twice(judge: Judge, node: Node) -> None:
         "remove_pkp_from_group": {"pkp_id": p.id},
         "remove_action_from_group": {"hashed_cid": hashed_cid(one)},
     }
-    reads = [
-        unchanged_list(node.session, name, alice, group_id=h) for name in ("list_wallets_in_group", "list_actions")
-    ]
+    reads = [unchanged_list(node.session, name, alice, group_id=h) for name in IN_GROUP]
     before = read_before(node.session, reads)
     for name, members in writes.items():
         request = node.session.request(name, key, group_id=g, **members)

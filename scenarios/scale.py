@@ -13,7 +13,7 @@ from conformance.cases import Judge, case
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.service.bindings import bound, two_and_two
 from conformance.service.derivations import hashed_cid
-from conformance.service.lists import first_page, read_pages
+from conformance.service.lists import IN_GROUP, first_page, read_pages
 from conformance.service.node import Node
 from conformance.service.reach import beyond_its_group
 from conformance.service.refusal import was_accepted
@@ -91,7 +91,7 @@ def group_that_lists_much(judge: Judge, node: Node) -> None:
         for pkp, cid in zip(pkps, cids, strict=True):
             node.groups.add_pkp(alice, group, pkp)
             node.groups.add_action(alice, group, cid)
-    for operation in ("list_wallets_in_group", "list_actions"):
+    for operation in IN_GROUP:
         check_pages(judge, node, node.session.request(operation, alice, group_id=group), MANY)
     given = MANY if most is None else min(MANY, most // 2)
     hashes = [hashed_cid(cid) for cid in cids[::-1][:given]]

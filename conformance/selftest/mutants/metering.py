@@ -363,22 +363,26 @@ def later_seconds_are_paid_by_whoever_began_last(node: Node) -> None:
     wrap(node.runs, "_charged", charged)
 
 
+@contextmanager
+def _without_payments(node: Node, account_hash: int) -> Iterator[None]:
+    """Leave an account, after the block, no more than the balance that it began with."""
+    wallet = node.accounts.account(account_hash).admin_wallet
+    before = node.billing.balance(wallet)
+    yield
+    if (more := node.billing.balance(wallet) - before) > 0:
+        take(node, wallet, more)
+
+
 @mutant("BILL-070")
 def payments_beside_charges_are_lost(node: Node) -> None:
     """Write back, when a call is charged, no more than the balance that it began with."""
 
     @contextmanager
-    def paid(
-        original: Callable[[int, Cents], AbstractContextManager[None]], account_hash: int, cents: Cents
-    ) -> Iterator[None]:
-        wallet = node.accounts.account(account_hash).admin_wallet
-        before = node.billing.balance(wallet)
-        with original(account_hash, cents):
+    def charged(original: Callable[..., AbstractContextManager[None]], account: int, cents: Cents) -> Iterator[None]:
+        with _without_payments(node, account), original(account, cents):
             yield
-        if (more := node.billing.balance(wallet) - before) > 0:
-            take(node, wallet, more)
 
-    wrap(node, "charged", paid)
+    wrap(node, "charged", charged)
 
 
 @mutant("BILL-070")
@@ -387,12 +391,8 @@ def payments_during_a_run_are_lost(node: Node) -> None:
 
     @contextmanager
     def charged(original: Callable[[Run], AbstractContextManager[object]], run: Run) -> Iterator[object]:
-        wallet = node.accounts.account(run.caller.account_hash).admin_wallet
-        before = node.billing.balance(wallet)
-        with original(run) as next_second:
+        with _without_payments(node, run.caller.account_hash), original(run) as next_second:
             yield next_second
-        if (more := node.billing.balance(wallet) - before) > 0:
-            take(node, wallet, more)
 
     wrap(node.runs, "_charged", charged)
 
