@@ -39,5 +39,5 @@ class Billing(Section):
     insufficient_credit_behaviour: InsufficientCredit | None = InsufficientCredit()
     """BILL-200."""
     credits_after_conversion: Literal["moved", "left"] | None = "moved"
-    """Whether an account's credits follow it to the new admin wallet's record (MODE-300). Where they are left, the suite
-    buys some for that wallet, with the capability `payment_sandbox`."""
+    """Whether an account's credits follow it to the new admin wallet's record (MODE-300). Where they are left, the
+    suite buys some for that wallet, with the capability `payment_sandbox`."""
