@@ -28,7 +28,9 @@ START = ""
 MOST = 200
 """How many cases are tried: of 171 faults that cases noticed, 169 were noticed by one of the first 125."""
 FEW = 5
-"""Of so many cases that a fault alters something in, one or another would show it."""
+"""Of so many cases that a fault alters something in, one or another would show it, unless it alters what is kept."""
+MANY = 20
+"""Of so many, one or another would show it whatever is kept."""
 
 
 @dataclass
@@ -74,17 +76,20 @@ class Reach:
     def cases(self, fault: Fault) -> Sequence[str]:
         """The ids of the cases in which the fault may alter something, the likeliest to fail first, `MOST` of them.
 
-        Where they are few, node or suite may have kept what was computed in them: the others of their packs follow,
-        then the others, up to twice as many in all; so do they where the fault alters something while the node starts.
+        Where they are not many, node or suite may have kept what was computed in them: the others of their packs follow,
+        and where they are few all others, up to twice as many in all; so do they where the fault alters something while
+        the node starts.
         """
         altered = self.seen.altered.get(fault.name, set())
         likeliest = self._likeliest(altered - {START})
-        if not altered or (len(altered) >= FEW and START not in altered):
+        if not altered or (len(altered) >= MANY and START not in altered):
             return likeliest[:MOST]
         packs = {self.packs[case] for case in altered - {START}}
         beside = {case for case, pack in self.packs.items() if pack in packs} - altered
-        others = self._likeliest({*self.packs} - altered - beside)
-        return [*likeliest, *self._likeliest(beside), *others][: 2 * MOST]
+        tried = [*likeliest, *self._likeliest(beside)]
+        if len(altered) < FEW or START in altered:
+            tried += self._likeliest({*self.packs} - altered - beside)
+        return tried[: 2 * MOST]
 
     def _likeliest(self, cases: Set[str]) -> list[str]:
         """One case of each pack in turn, the quickest first, and first of the packs that come here most often.

@@ -140,12 +140,16 @@ def _try(fault: Fault, cases: Sequence[Case], seed: str, to: Connection) -> tupl
     broken = ServerFaults()
     with target_node(lambda _: None, seed, faults=broken) as target:
         target.extent = SampleOptions(until_wrong=True, budget=1)
+        inconclusive: list[str] = []
         for tried, case in enumerate(cases, 1):
             outcome = run_case(case, target)
             to.send(None)
+            if outcome.verdict is Verdict.INCONCLUSIVE:
+                inconclusive.append(f"{case.id}: {outcome.reason}")
             if outcome.verdict is Verdict.FAIL:
                 ending = Ending.CRASHED if broken.told else Ending.CAUGHT
                 return ending, f"{case.id} charges {', '.join(outcome.blamed)}: {outcome.reason}", tried
             if outcome.properties.get("problem") == NodeSilent.code:
                 return Ending.HUNG, f"{case.id}: {outcome.reason}", tried
-    return Ending.SURVIVED, broken.told[0] if broken.told else "", len(cases)
+    told = [*broken.told[:1], *(f"{len(inconclusive)} cases inconclusive, {first}" for first in inconclusive[:1])]
+    return Ending.SURVIVED, "; ".join(told), len(cases)

@@ -101,6 +101,14 @@ def test_fault_whose_value_may_be_kept_is_tried_by_the_other_cases_of_the_pack_a
     assert reached(fault, {"runs::b"}, packs).cases(fault) == ["runs::b", "runs::a", "lists::a"]
 
 
+def test_fault_of_several_cases_is_tried_by_the_other_cases_of_their_packs_alone() -> None:
+    packs = {f"runs::{number}": "runs" for number in range(10)} | {"lists::a": "lists"}
+    fault = all_faults()[0]
+    altered = {f"runs::{number}" for number in range(6)}
+
+    assert {*reached(fault, altered, packs).cases(fault)} == {*packs} - {"lists::a"}
+
+
 def test_fault_that_alters_something_at_the_start_is_tried_by_every_case() -> None:
     fault = all_faults()[0]
     assert reached(fault, {START, "runs::b"}, {"runs::a": "runs", "runs::b": "runs"}).cases(fault) == [
