@@ -76,9 +76,9 @@ class Reach:
     def cases(self, fault: Fault) -> Sequence[str]:
         """The ids of the cases in which the fault may alter something, the likeliest to fail first, `MOST` of them.
 
-        Where they are not many, node or suite may have kept what was computed in them: the others of their packs follow,
-        and where they are few all others, up to twice as many in all; so do they where the fault alters something while
-        the node starts.
+        Where they are not many, node or suite may have kept what was computed in them: the others of their packs
+        follow, and where they are few all others, up to twice as many in all; so do they where the fault alters
+        something while the node starts.
         """
         altered = self.seen.altered.get(fault.name, set())
         likeliest = self._likeliest(altered - {START})
