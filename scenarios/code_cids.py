@@ -13,13 +13,16 @@ from conformance.service.refusal import was_accepted
 from conformance.values.json_values import member, printed
 
 CODE = "async function main() { return 1; } //"
-SIZES = (len(CODE), BYTES_OF_A_BLOCK - 1, BYTES_OF_A_BLOCK, BYTES_OF_A_BLOCK + 1, 2 * BYTES_OF_A_BLOCK)
+AROUND_A_LENGTH = (*range(118, 130), *range(2**14 - 12, 2**14 + 2))
+"""Bytes of codes whose blocks hold lengths around the largest that one and two bytes of a varint tell."""
+AROUND_A_BLOCK = (BYTES_OF_A_BLOCK - 1, BYTES_OF_A_BLOCK, BYTES_OF_A_BLOCK + 1, 2 * BYTES_OF_A_BLOCK)
+SIZES = (len(CODE), *AROUND_A_LENGTH, *AROUND_A_BLOCK)
 ALGORITHM = "crypto.cid_algorithm"
 
 
 @case("codes-of-whole-blocks", requirements=["ACT-160"], needs=["http"], uses=[ALGORITHM])
 def codes_of_whole_blocks(judge: Judge, node: Node) -> None:
-    """The CID of a short code, and of codes around one block and of two, is the one that the profile says."""
+    """The CID of short codes, and of codes around one block and of two, is the one that the profile says."""
     algorithm = node.session.stated(ALGORITHM)
     # A block holds bytes: the bound of one lies inside of a character here.
     of_long_characters = CODE + "\u0436\U0001f680" * (BYTES_OF_A_BLOCK // 5)

@@ -13,6 +13,7 @@ from conformance.cases import Judge, case
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.service.bindings import bound, two_and_two
 from conformance.service.derivations import hashed_cid
+from conformance.service.groups import Group
 from conformance.service.lists import IN_GROUP, first_page, read_pages
 from conformance.service.node import Node
 from conformance.service.reach import beyond_its_group
@@ -24,6 +25,7 @@ NEEDS = ("managed_accounts",)
 MANY = 61
 BYTE = 256
 MORE_THAN_A_BYTE = 258
+AROUND_A_BYTE = (BYTE - 1, BYTE, BYTE + 1)
 SMALL = 7
 """Items on a small page. Divides none of the lengths, so that the last page is shorter."""
 FAR = (2**31, 2**32, 2**32 + 1, 2**63, 2**64 - 1)
@@ -115,6 +117,7 @@ def alike_in_a_byte(ids: Sequence[GroupId]) -> list[tuple[GroupId, GroupId]]:
         "GRP-190",
         "EP-250",
         "LIST-050",
+        "LIST-060",
         "ACT-200",
         "EXEC-010",
         "EXEC-070",
@@ -133,17 +136,25 @@ def more_groups_than_a_byte_counts(judge: Judge, node: Node) -> None:
     alice = on.alice
     cid, shared = (node.actions.sample_cid(name) for name in ("one", "in all"))
     node.actions.add(alice, shared)
-    groups = [
-        node.groups.add(alice, str(number), cid_hashes=[hashed_cid(shared)]) for number in range(MORE_THAN_A_BYTE)
-    ]
+    groups: list[Group] = []
+    listed = pluck(node.groups.list(alice), "id")
+    for number in range(MORE_THAN_A_BYTE):
+        groups.append(node.groups.add(alice, str(number), cid_hashes=[hashed_cid(shared)]))
+        listed.append(groups[-1].listed_id)
+        if len(listed) in AROUND_A_BYTE:
+            with judge.apart("LIST-050"):
+                shown = pluck(node.groups.list(alice), "id")
+                lost = Counter(map(printed, listed)) - Counter(map(printed, shown))
+                judge.same(sorted(lost), [], f"what the list of {len(listed)} groups lacks")
+                judge.same(len(shown), len(listed), "the number of groups on all pages")
     ids = [group.id for group in groups]
     with judge("GRP-190"):
         judge.that(len(set(ids)) == len(ids), "an id for each group", ids)
     node.actions.delete(alice, hashed_cid(shared))
     before = {group: node.actions.list(alice, group) for group in (*ids[:3], ids[-1])}
     with judge.apart("ACT-200"):
-        for group, listed in before.items():
-            judge.same(listed, before[ids[0]], f"the actions of the group {group}, as of the first, after a deletion")
+        for group, actions in before.items():
+            judge.same(actions, before[ids[0]], f"the actions of the group {group}, as of the first, after a deletion")
     node.groups.add_action(alice, ids[-1], on.x.cid)
     node.groups.add_pkp(alice, ids[-1], on.p.id)
     last, second = (node.usage_keys.executing_in(alice, group) for group in (ids[-1], ids[1]))
@@ -156,11 +167,11 @@ def more_groups_than_a_byte_counts(judge: Judge, node: Node) -> None:
             node.signing.must_be_refused(second, on.x, on.p, control=runs)
     node.groups.add_action(alice, ids[-1], cid)
     with judge.apart("EP-250"):
-        for group, listed in before.items():
+        for group, actions in before.items():
             more = 2 * int(group == ids[-1])
             now = node.actions.list(alice, group)
-            judge.same(now[: len(listed)], listed, f"the actions of the group {group}, as before")
-            judge.same(len(now), len(listed) + more, f"the number of actions in the group {group}")
+            judge.same(now[: len(actions)], actions, f"the actions of the group {group}, as before")
+            judge.same(len(now), len(actions) + more, f"the number of actions in the group {group}")
     for name in ("two", "three"):
         node.groups.add_action(alice, ids[-1], node.actions.sample_cid(name))
     request = node.session.request("list_actions", alice, group_id=ids[-1])
@@ -168,6 +179,7 @@ def more_groups_than_a_byte_counts(judge: Judge, node: Node) -> None:
         judge.same(
             read_pages(node.session, request, 2), read_pages(node.session, request), "the actions on pages of two"
         )
+    check_pages(judge, node, request, 4)
     for named, other in alike_in_a_byte(ids):
         for requirement, trial in beyond_its_group(node, on, named, other).items():
             with judge.apart(requirement):

@@ -26,7 +26,7 @@ from conformance.selftest.tools.alter import (
 from conformance.selftest.tools.alter_runs import RUN
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import RAW_CID_WRITES
-from reference_node.cid import CHUNK_SIZE, cid_hash, cid_of, cid_of_chunks, is_cid
+from reference_node.cid import CHUNK_SIZE, MULTIBASES, cid_hash, cid_of, cid_of_chunks, is_cid
 from reference_node.node import Node
 
 HASHED = ("delete_action", "remove_action_from_group", "update_action_metadata")
@@ -147,6 +147,19 @@ def empty_code_has_a_cid_of_its_own(node: Node) -> None:
     change_body(node, "get_service_action_ipfs_id", lambda code: code or " ")
 
 
+@mutant("ACT-160", each=[row("one-byte", 2**7), row("two-bytes", 2**14)], also="ACT-140 EP-320")
+def first_size_past_a_varint_has_another_cid(node: Node, size: int) -> None:
+    """Answer another code's CID where the size of a code is the first that so many bytes of a varint do not hold."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        code = json.loads(request.body)
+        short = isinstance(code, str) and len(code.encode()) == size
+        return answer(200, cid_of(b"another")) if short and given.accepted else given
+
+    intercept(node, "get_service_action_ipfs_id", handler)
+
+
 HALF = re.compile("[\ud800-\udfff]")
 
 
@@ -198,6 +211,16 @@ def cids_are_known_by_their_length(node: Node) -> None:
 def zeros_before_a_cid_are_lost(node: Node) -> None:
     """Take a CIDv0 after one more 1, which stands for a byte of zeros in base58."""
     _take_as_cids(node, lambda text: cid_hash(text) if text.startswith("1") and is_cid(text[1:]) else None)
+
+
+@mutant("ACT-170", also="ACT-090")
+def bytes_of_a_cid_in_base32_may_be_any(node: Node) -> None:
+    """Take any text in base32 after the prefix b as `action_ipfs_cid`."""
+    letters = MULTIBASES["b"].alphabet
+    _take_as_cids(
+        node,
+        lambda text: cid_hash(text) if text[:1] == "b" and set(text[1:]) <= {*letters} and not is_cid(text) else None,
+    )
 
 
 def _take_as_cids(node: Node, stored: Callable[[str], bytes | None]) -> None:

@@ -26,6 +26,7 @@ from reference_node.node import Node
 
 ITEMS = 100
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+DEPTH_LIMIT = 64
 DIGITS = 15
 """How many significant digits are left of a rounded number."""
 
@@ -153,6 +154,17 @@ def main_is_not_found(node: Node, definition: str) -> None:
 def code_is_put_into_one_line(node: Node) -> None:
     """Put the code into a function, in the line that ends it."""
     change_code(node, lambda code: f"globalThis.main = (() => {{ {code}; return main; }})();")
+
+
+@mutant("EXEC-150")
+def many_brackets_are_taken_for_deep_ones(node: Node) -> None:
+    """Refuse a run whose body has more than 64 opening brackets, however shallow they nest."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        many = request.body.count(b"[") + request.body.count(b"{") > DEPTH_LIMIT
+        return refusal(400) if many else await forward(request)
+
+    intercept(node, RUN, handler)
 
 
 @mutant("EP-030")

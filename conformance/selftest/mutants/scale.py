@@ -21,7 +21,7 @@ from conformance.selftest.tools.alter import (
     wrap,
 )
 from conformance.selftest.tools.mutant import mutant, row
-from reference_node.chain.account_config import Group, Permissions
+from reference_node.chain.account_config import Action, Group, Permissions
 from reference_node.node import Node
 
 MOST = 50
@@ -148,6 +148,17 @@ def group_ids_are_read_into_a_byte(node: Node) -> None:
     change_body(node, "add_action_to_group", changed)
 
 
+@mutant("LIST-050")
+def last_of_256_groups_waits_for_the_next(node: Node) -> None:
+    """List 255 of an account's groups where it has 256."""
+
+    def groups(view: View, account: int, page: int, size: int) -> list[Group]:
+        count = sum(len(view(account, number, 100)) for number in range(3))
+        return view(account, page, size)[: max(0, BYTE - 1 - page * size) if count == BYTE else size]
+
+    wrap(node.accounts, "groups", groups)
+
+
 @mutant("EP-250", also="EP-280 EP-360 LIST-170")
 def actions_hide_behind_a_deleted_one(node: Node) -> None:
     """Show none of a group's actions once one that more than 255 groups listed was deleted."""
@@ -186,6 +197,25 @@ def runs_ask_the_group_of_the_low_byte(node: Node) -> None:
 
 def _listed(node: Node, account: int, group: int) -> list[bytes]:
     return [one.cid_hash for one in node.accounts.actions_in_group(account, group, 0, 100)]
+
+
+@mutant("LIST-060", also="LIST-050")
+def page_behind_the_end_is_the_last_after_a_deletion(node: Node) -> None:
+    """Answer the last page for any behind it, in groups of an account that deleted what 256 groups listed."""
+    thinned: set[int] = set()
+
+    def delete(write: Callable[..., object], acting_key: int, cid_hash: bytes) -> None:
+        groups = [one for page in range(3) for one in node.accounts.groups(acting_key, page, 100)]
+        if sum(cid_hash in _listed(node, acting_key, one.id) for one in groups) >= BYTE:
+            thinned.add(acting_key)
+        write(acting_key, cid_hash)
+
+    def actions(view: Callable[..., list[Action]], account: int, group: int, page: int, size: int) -> list[Action]:
+        last = max(0, len(view(account, group, 0, 100)) - 1) // size
+        return view(account, group, min(page, last) if account in thinned else page, size)
+
+    wrap(node.accounts, "delete_action", delete)
+    wrap(node.accounts, "actions_in_group", actions)
 
 
 @mutant("ACT-200")
