@@ -207,10 +207,15 @@ def cids_are_known_by_their_length(node: Node) -> None:
     _take_as_cids(node, stored)
 
 
-@mutant("ACT-170", also="ACT-090")
-def zeros_before_a_cid_are_lost(node: Node) -> None:
-    """Take a CIDv0 after one more 1, which stands for a byte of zeros in base58."""
-    _take_as_cids(node, lambda text: cid_hash(text) if text.startswith("1") and is_cid(text[1:]) else None)
+@mutant("ACT-170", each=[row("version-zero", ""), row("version-one", "z")], also="ACT-090")
+def zeros_before_a_cid_are_lost(node: Node, prefix: str) -> None:
+    """Take a CID after one more 1, which stands for a byte of zeros in base58."""
+    before = f"{prefix}1"
+
+    def stored(text: str) -> bytes | None:
+        return cid_hash(text) if text.startswith(before) and is_cid(prefix + text.removeprefix(before)) else None
+
+    _take_as_cids(node, stored)
 
 
 @mutant("ACT-170", also="ACT-090")
