@@ -25,7 +25,7 @@ from reference_node.chain.interface import Address
 
 START = ""
 """Stands for the node's start among the cases that reach a fault."""
-MOST = 200
+MOST = 150
 """How many cases are tried: of 171 faults that cases noticed, 169 were noticed by one of the first 125."""
 FEW = 5
 """Of so many cases that a fault alters something in, one or another would show it, unless it alters what is kept."""
