@@ -56,7 +56,6 @@ class Judge:
         self._session = session
         self._left = set(requirements)
         self._requirements = tuple(requirements)
-        self._judging = False
         self._failures: list[Departure] = []
 
     @contextmanager
@@ -68,9 +67,9 @@ class Judge:
         named = (*requirements, *filter(None, [unchanged])) or self._requirements
         if unknown := set(named) - set(self._requirements):
             raise UnjudgedRequirement(f"the case does not say that it is about {', '.join(sorted(unknown))}")
-        if self._judging:
+        if self._session.judges:
             raise UnjudgedRequirement("a block that judges stands inside another one")
-        self._judging = True
+        self._session.judges = True
         try:
             yield
         except Departure as problem:
@@ -79,7 +78,7 @@ class Judge:
             problem.charge(changed)
             raise
         finally:
-            self._judging = False
+            self._session.judges = False
         self._left -= set(named)
 
     @contextmanager

@@ -6,7 +6,8 @@ class, and when its answer gives nothing away. A 5xx, a time-out or a dropped co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Literal, Self, TypeAlias, get_args
@@ -27,6 +28,7 @@ from conformance.problems import (
     ServerFaultAtRefusal,
     SetupFailed,
     StateChanged,
+    StepProblem,
     UnprovenRefusal,
     WrongRefusal,
 )
@@ -96,6 +98,7 @@ class Refusals:
 
     The reads are taken when the block is entered and compared when it ends. Raises ControlNotAccepted (inconclusive),
     StateChanged, and UnprovenRefusal for a control of another call or a refused write without reads.
+    Inside of a block that judges, one call that is not refused hides no other: all go on, and the end raises.
     """
 
     def __init__(self, session: Session, *, control: Control, unchanged: Sequence[Read]) -> None:
@@ -105,14 +108,20 @@ class Refusals:
         self._reads = tuple(unchanged)
         self._before: list[object] = []
         self._last_exchange: int | None = None
+        self._goes_on = False
+        self._failures: list[Departure] = []
 
     def __enter__(self) -> Self:
         self._before = read_before(self._session, self._reads)
+        self._goes_on = self._session.judges
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._failures and (kind is None or isinstance(problem, StepProblem)):
+            more = [problem] if isinstance(problem, Departure) else []
+            raise Departure.first_of([*self._failures, *more]) from None
         if kind is None:
             self._must_be_unchanged()
             if self._control is not None:
@@ -140,23 +149,37 @@ class Refusals:
         self._must_be_proven(request.operation.name, writes=OPERATIONS[request.operation.name].writes)
         answer = self._session.send(request)
         self._last_exchange = answer.exchange
-        was_accepted(self._session, answer, or_refused=classes)
+        with self._going_on():
+            was_accepted(self._session, answer, or_refused=classes)
         return answer
 
     def check(self, answer: Answer, classes: Iterable[str]) -> None:
-        """Raise unless the answer to a request that was sent inside the block is a refusal of these classes."""
+        """Expect that the answer to a request that was sent inside the block is a refusal of these classes."""
         if answer.operation is not None:
             self._must_be_proven(answer.operation.name, writes=OPERATIONS[answer.operation.name].writes)
         self._last_exchange = answer.exchange
-        check_refusal(answer, ExpectedRefusal.of(classes, self._session.profile), self._session.secrets)
+        with self._going_on():
+            check_refusal(answer, ExpectedRefusal.of(classes, self._session.profile), self._session.secrets)
+
+    @contextmanager
+    def _going_on(self) -> Iterator[None]:
+        """Keep a departure for the end of the block, where that is inside of one that judges."""
+        try:
+            yield
+        except Departure as problem:
+            if not self._goes_on:
+                raise
+            self._session.reliance.remember_at(problem)
+            self._failures.append(problem.with_traceback(_from_the_outermost(problem.__traceback__)))
 
     def must_revert(self, call: str, send: Callable[[], Receipt]) -> None:
         """Send a transaction that the contract must revert; `call` is `send FUNCTION`."""
         self._must_be_proven(call, writes=True)
         receipt = send()
         self._last_exchange = self._session.last_exchange
-        if receipt.succeeded:
-            raise NotRefused("that the contract reverts", f"{receipt.hash} succeeded", self._last_exchange)
+        with self._going_on():
+            if receipt.succeeded:
+                raise NotRefused("that the contract reverts", f"{receipt.hash} succeeded", self._last_exchange)
 
     def must_revert_dry(self, call: str, ask: Callable[[], object]) -> None:
         """Ask the contract for a call that it must revert; nothing is sent. `call` is `dry_run FUNCTION`."""
@@ -167,7 +190,8 @@ class Refusals:
             if not refused.by_contract:
                 raise ChainTrouble("that the contract reverts", refused.got, refused.exchange) from refused
             return
-        raise NotRefused("that the contract reverts", "it would go through", self._session.last_exchange)
+        with self._going_on():
+            raise NotRefused("that the contract reverts", "it would go through", self._session.last_exchange)
 
     def _must_be_proven(self, call: str, *, writes: bool) -> None:
         calls = [accepted.call for accepted in self._accepted]
@@ -178,6 +202,15 @@ class Refusals:
 
     def _must_be_unchanged(self) -> None:
         must_be_unchanged(self._session, self._reads, self._before, self._last_exchange)
+
+
+def _from_the_outermost(trace: TracebackType | None) -> TracebackType | None:
+    """A traceback with the frames that called the one where the exception was caught: a case's line is among them."""
+    frame = trace.tb_frame.f_back if trace else None
+    while frame is not None:
+        trace = TracebackType(trace, frame, frame.f_lasti, frame.f_lineno)
+        frame = frame.f_back
+    return trace
 
 
 def must_refuse(

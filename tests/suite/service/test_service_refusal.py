@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 from tiny_node import DROP, Asked, TinyNode, Told, always
 
+from conformance.cases import Judge
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import (
     ControlNotAccepted,
@@ -188,6 +190,61 @@ def test_departure_inside_the_block_is_told_before_the_state_is_compared(
         refusals.send(refused, ["forbidden"])
 
     assert node.paths()[before:] == ["list_groups", "list_api_keys", ADD]
+
+
+def judged(session: Session, lists: list[Read], calls: Callable[[Judge, Refusals], None], control: Accepted) -> None:
+    """Make calls that must be refused inside of a block that judges."""
+    judge = Judge(session, ["AUTH-080"])
+    with judge(), Refusals(session, control=control, unchanged=lists) as refusals:
+        calls(judge, refusals)
+
+
+def test_call_that_is_not_refused_hides_no_other_in_a_block_that_judges(
+    session: Session, node: TinyNode, refused: OutgoingRequest, control: Accepted, lists: list[Read]
+) -> None:
+    node.faults[ADD] = by_usage_key(node, always(404))
+    before = len(node.asked)
+
+    def calls(_: Judge, refusals: Refusals) -> None:
+        for expected in ("forbidden", "malformed"):
+            refusals.send(refused, [expected])
+
+    with pytest.raises(WrongRefusal) as caught:
+        judged(session, lists, calls, control)
+
+    assert node.paths()[before:] == ["list_groups", "list_api_keys", ADD, ADD]
+    assert caught.value.requirements == ("AUTH-080",)
+    assert "forbidden" in caught.value.expected
+    assert "1 more: " in caught.value.got
+    assert "malformed" in caught.value.got
+
+
+def test_calls_that_are_not_refused_are_told_before_trouble_after_them(
+    session: Session, node: TinyNode, refused: OutgoingRequest, control: Accepted, lists: list[Read]
+) -> None:
+    node.faults[ADD] = by_usage_key(node, always(404))
+
+    def calls(judge: Judge, refusals: Refusals) -> None:
+        refusals.send(refused, ["forbidden"])
+        judge.set_up(False, "something else that holds")
+
+    with pytest.raises(WrongRefusal):
+        judged(session, lists, calls, control)
+
+
+def test_line_of_a_call_that_is_not_refused_is_told(
+    session: Session, node: TinyNode, refused: OutgoingRequest, control: Accepted, lists: list[Read]
+) -> None:
+    node.faults[ADD] = by_usage_key(node, always(404))
+
+    def calls(_: Judge, refusals: Refusals) -> None:
+        refusals.send(refused, ["forbidden"])
+
+    with pytest.raises(WrongRefusal) as caught:
+        judged(session, lists, calls, control)
+    lines = [frame.line for frame in traceback.extract_tb(caught.value.__traceback__) if frame.filename == __file__]
+
+    assert lines[-1] == 'refusals.send(refused, ["forbidden"])'
 
 
 def test_control_that_is_tried_last_comes_after_the_comparison(
