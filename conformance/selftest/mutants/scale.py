@@ -199,14 +199,19 @@ def _listed(node: Node, account: int, group: int) -> list[bytes]:
     return [one.cid_hash for one in node.accounts.actions_in_group(account, group, 0, 100)]
 
 
+def _listing(node: Node, account: int, cid_hash: bytes) -> int:
+    """How many groups of the account list an action."""
+    groups = [one for page in range(3) for one in node.accounts.groups(account, page, 100)]
+    return sum(cid_hash in _listed(node, account, one.id) for one in groups)
+
+
 @mutant("LIST-060", also="LIST-050")
 def page_behind_the_end_is_the_last_after_a_deletion(node: Node) -> None:
     """Answer the last page for any behind it, in groups of an account that deleted what 256 groups listed."""
     thinned: set[int] = set()
 
     def delete(write: Callable[..., object], acting_key: int, cid_hash: bytes) -> None:
-        groups = [one for page in range(3) for one in node.accounts.groups(acting_key, page, 100)]
-        if sum(cid_hash in _listed(node, acting_key, one.id) for one in groups) >= BYTE:
+        if _listing(node, acting_key, cid_hash) >= BYTE:
             thinned.add(acting_key)
         write(acting_key, cid_hash)
 
@@ -216,6 +221,18 @@ def page_behind_the_end_is_the_last_after_a_deletion(node: Node) -> None:
 
     wrap(node.accounts, "delete_action", delete)
     wrap(node.accounts, "actions_in_group", actions)
+
+
+@mutant("EP-290", server_fault=True, also="ERR-140")
+def deletion_of_what_256_groups_list_fails(node: Node) -> None:
+    """Fall over the deletion of an action that 256 groups list."""
+
+    def delete(write: Callable[..., object], acting_key: int, cid_hash: bytes) -> None:
+        if _listing(node, acting_key, cid_hash) >= BYTE:
+            raise OverflowError("more groups than a byte counts")
+        write(acting_key, cid_hash)
+
+    wrap(node.accounts, "delete_action", delete)
 
 
 @mutant("ACT-200")
