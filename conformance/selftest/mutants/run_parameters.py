@@ -23,10 +23,10 @@ from conformance.selftest.tools.alter import (
 from conformance.selftest.tools.alter_runs import RUN, change_code, change_input, change_params, everywhere
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
+from reference_node.strict_json import DEPTH_LIMIT
 
 ITEMS = 100
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-DEPTH_LIMIT = 64
 DIGITS = 15
 """How many significant digits are left of a rounded number."""
 
@@ -158,7 +158,7 @@ def code_is_put_into_one_line(node: Node) -> None:
 
 @mutant("EXEC-150")
 def many_brackets_are_taken_for_deep_ones(node: Node) -> None:
-    """Refuse a run whose body has more than 64 opening brackets, however shallow they nest."""
+    """Refuse a run whose body has more opening brackets than levels are allowed, however shallow they nest."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         many = request.body.count(b"[") + request.body.count(b"{") > DEPTH_LIMIT

@@ -199,10 +199,10 @@ def _listed(node: Node, account: int, group: int) -> list[bytes]:
     return [one.cid_hash for one in node.accounts.actions_in_group(account, group, 0, 100)]
 
 
-def _listing(node: Node, account: int, cid_hash: bytes) -> int:
-    """How many groups of the account list an action."""
-    groups = [one for page in range(3) for one in node.accounts.groups(account, page, 100)]
-    return sum(cid_hash in _listed(node, account, one.id) for one in groups)
+def _listing(node: Node, account: int, cid_hash: bytes) -> list[int]:
+    """The ids of the account's groups that list an action."""
+    groups = [one for page in range(4) for one in node.accounts.groups(account, page, 100)]
+    return [one.id for one in groups if cid_hash in _listed(node, account, one.id)]
 
 
 @mutant("LIST-060", also="LIST-050")
@@ -211,7 +211,7 @@ def page_behind_the_end_is_the_last_after_a_deletion(node: Node) -> None:
     thinned: set[int] = set()
 
     def delete(write: Callable[..., object], acting_key: int, cid_hash: bytes) -> None:
-        if _listing(node, acting_key, cid_hash) >= BYTE:
+        if len(_listing(node, acting_key, cid_hash)) >= BYTE:
             thinned.add(acting_key)
         write(acting_key, cid_hash)
 
@@ -228,7 +228,7 @@ def deletion_of_what_256_groups_list_fails(node: Node) -> None:
     """Fall over the deletion of an action that 256 groups list."""
 
     def delete(write: Callable[..., object], acting_key: int, cid_hash: bytes) -> None:
-        if _listing(node, acting_key, cid_hash) >= BYTE:
+        if len(_listing(node, acting_key, cid_hash)) >= BYTE:
             raise OverflowError("more groups than a byte counts")
         write(acting_key, cid_hash)
 
@@ -241,8 +241,7 @@ def deletion_stops_at_256_groups(node: Node) -> None:
 
     def delete(write: Callable[..., object], acting_key: int, cid_hash: bytes) -> None:
         account = account_of(node, acting_key)
-        groups = [one for page in range(4) for one in node.accounts.groups(account, page, 100)]
-        later = [one.id for one in groups if cid_hash in _listed(node, account, one.id)][BYTE:]
+        later = _listing(node, account, cid_hash)[BYTE:]
         write(acting_key, cid_hash)
         for group in later:
             node.accounts.add_action_to_group(account, group, cid_hash)
