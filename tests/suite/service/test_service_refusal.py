@@ -217,6 +217,8 @@ def test_call_that_is_not_refused_hides_no_other_in_a_block_that_judges(
     assert "forbidden" in caught.value.expected
     assert "1 more: " in caught.value.got
     assert "malformed" in caught.value.got
+    lines = [frame.line for frame in traceback.extract_tb(caught.value.__traceback__) if frame.filename == __file__]
+    assert lines[-1] == "refusals.send(refused, [expected])", "a case's line is told"
 
 
 def test_calls_that_are_not_refused_are_told_before_trouble_after_them(
@@ -230,21 +232,6 @@ def test_calls_that_are_not_refused_are_told_before_trouble_after_them(
 
     with pytest.raises(WrongRefusal):
         judged(session, lists, calls, control)
-
-
-def test_line_of_a_call_that_is_not_refused_is_told(
-    session: Session, node: TinyNode, refused: OutgoingRequest, control: Accepted, lists: list[Read]
-) -> None:
-    node.faults[ADD] = by_usage_key(node, always(404))
-
-    def calls(_: Judge, refusals: Refusals) -> None:
-        refusals.send(refused, ["forbidden"])
-
-    with pytest.raises(WrongRefusal) as caught:
-        judged(session, lists, calls, control)
-    lines = [frame.line for frame in traceback.extract_tb(caught.value.__traceback__) if frame.filename == __file__]
-
-    assert lines[-1] == 'refusals.send(refused, ["forbidden"])'
 
 
 def test_control_that_is_tried_last_comes_after_the_comparison(
