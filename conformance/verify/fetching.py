@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import quote as percent_encoded
 
@@ -11,6 +12,7 @@ from conformance.verify.authorisation import AuthorisationChain
 from conformance.verify.chain import check_root, read_pck_chain
 from conformance.verify.dns_lookup import look_up_caa
 from conformance.verify.evidence import (
+    ACME_ACCOUNT,
     API_CERTIFICATE,
     ATTESTATION,
     CHECKSUMS,
@@ -72,14 +74,35 @@ class Sources:
 def fetch_and_verify(
     url: str, policy: Policy | None = None, sources: Sources | None = None
 ) -> tuple[Evidence, Verified]:
-    """Fetch and judge. Once more if it looks as if the certificate was renewed meanwhile. FetchError as `fetch`."""
+    """Fetch and judge; a renewal of the certificate meanwhile is no fault. FetchError as `fetch`."""
     policy = policy or Policy()
-    evidence = fetch(url, policy, sources)
-    verified = verify(evidence, policy)
-    if verified.codes & ROTATION:
-        evidence = fetch(url, policy, sources)
-        verified = verify(evidence, policy)
-    return evidence, verified
+    evidence, _ = fetch_settled(url, policy, sources)
+    return evidence, verify(evidence, policy)
+
+
+def fetch_settled(
+    url: str, policy: Policy, sources: Sources | None = None, witness: Witness | None = None, pause: float = 0
+) -> tuple[Evidence, bool]:
+    """Fetch the evidence, and again after `pause` seconds if it looks as if the certificate was renewed meanwhile.
+
+    The second fetch counts only if something was renewed. Also returns whether there was one. FetchError as `fetch`.
+    """
+    first = fetch(url, policy, sources, witness)
+    if not verify(first, policy).codes & ROTATION:
+        return first, False
+    time.sleep(pause)
+    second = fetch(url, policy, sources, witness)
+    return (first if _renewable(first) == _renewable(second) else second), True
+
+
+def _renewable(evidence: Evidence) -> tuple[object, ...]:
+    """What a renewal changes: certificates, the ACME account, and their checksums, in whatever order these stand."""
+    observed = documents.read_observed(evidence[OBSERVED])
+    files = {name: body for name, body in evidence.items() if name.endswith(".pem") or name == ACME_ACCOUNT}
+    checksums: object = evidence.get(CHECKSUMS)
+    with suppress(KeyError, ValueError):  # else they are compared byte by byte
+        checksums = documents.read_checksums(evidence[CHECKSUMS])
+    return observed.tls_certificate, evidence.get(API_CERTIFICATE), files, checksums
 
 
 def fetch(

@@ -86,7 +86,7 @@ class Judge:
 
     def _departure(self, findings: Sequence[Finding]) -> Mismatch:
         first = findings[0]
-        again = "; the same when all was fetched again" if self._got.twice and first.code in ROTATION else ""
+        again = "; everything was fetched twice" if self._got.twice and first.code in ROTATION else ""
         problem = Mismatch(self._title, f"{_told(first)}{again}", self._shown(first))
         if self._all:
             contradicted = {finding.requirement for finding in findings}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
@@ -14,11 +13,11 @@ from conformance.endpoints.requests import JSON_TYPE
 from conformance.problems import Inconclusive
 from conformance.profile import Profile
 from conformance.profile.attestation import AttestationForms
-from conformance.verify import Evidence, FetchError, Finding, Policy, Sources, Witness, fetch, verify
+from conformance.verify import Evidence, FetchError, Finding, Policy, Sources, Witness
 from conformance.verify.authorisation import AuthorisationChain
 from conformance.verify.evidence import ACME_ACCOUNT, ATTESTATION
 from conformance.verify.faults import Fault
-from conformance.verify.fetching import API_PATH, ROTATION, path_of
+from conformance.verify.fetching import API_PATH, fetch_settled, path_of
 from conformance.verify.pccs import INTEL_PCS
 from conformance.verify.reading import Reading
 from conformance.verify.transport import Answer, Asked
@@ -108,14 +107,14 @@ def _fetch(target: Target, recorder: Recorder) -> Fetched:
     policy, sources = policy_of(profile), sources_of(profile)
     trouble = ""
     try:
-        evidence, twice = _settled(url, policy, sources, recorder)
+        evidence, twice = fetch_settled(url, policy, sources, recorder, RENEWAL_SECONDS)
         exists = _contract(profile, evidence, recorder)
     except (FetchError, ValueError) as problem:
         # another source than the node is at fault: rules that do not need it are still judged
         trouble, exists = str(problem), None
         alone = replace(sources, collateral=NO_COLLATERAL, rpc_url=None)
         try:
-            evidence, twice = _settled(url, policy, alone, recorder)
+            evidence, twice = fetch_settled(url, policy, alone, recorder, RENEWAL_SECONDS)
         except (FetchError, ValueError) as other:
             return Fetched(None, str(other))
     forms = profile.attestation.forms or AttestationForms()
@@ -145,15 +144,6 @@ def _authorisation_rpc(profile: Profile) -> str | None:
         return None
     forms = profile.attestation.forms
     return (forms and forms.authorisation_rpc_url) or profile.chain.rpc_url
-
-
-def _settled(url: str, policy: Policy, sources: Sources, witness: Witness) -> tuple[Evidence, bool]:
-    """Fetch the evidence, a second time if a certificate seems to have been renewed."""
-    evidence = fetch(url, policy, sources, witness)
-    if not verify(evidence, policy).codes & ROTATION:
-        return evidence, False
-    time.sleep(RENEWAL_SECONDS)
-    return fetch(url, policy, sources, witness), True
 
 
 def _contract(profile: Profile, evidence: Evidence, witness: Witness) -> bool | None:

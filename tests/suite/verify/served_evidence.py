@@ -6,7 +6,7 @@ import json
 import socketserver
 import ssl
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -37,6 +37,8 @@ class Service:
     evidence: Evidence
     answers: dict[str, tuple[int, Mapping[str, str], bytes]] = field(default_factory=dict)
     """Answers that take the place of the evidence, by path without its query."""
+    after: dict[str, Callable[[], object]] = field(default_factory=dict)
+    """What is done once a path was answered."""
     requests: list[str] = field(default_factory=list)
     connections: set[object] = field(default_factory=set)
     url: str = ""
@@ -68,7 +70,9 @@ def serving(
         def do_GET(self) -> None:
             service.requests.append(self.path)
             service.connections.add(self.client_address)
-            self._send(*service.answer(self.path.partition("?")[0]))
+            path = self.path.partition("?")[0]
+            self._send(*service.answer(path))
+            service.after.get(path, lambda: None)()
 
         def do_POST(self) -> None:
             service.requests.append(self.rfile.read(int(self.headers["Content-Length"])).decode())

@@ -108,7 +108,7 @@ def test_certificate_renewed_once_between_two_requests_is_judged_by_the_second_l
 def test_certificate_renewed_for_ever_is_judged_again_once_and_then_told(pccs: Service) -> None:
     with serving(Renewing(renewed(0), renewals=99)) as service, target_of(service, pccs) as target:
         got = fetched(target, log())
-        with pytest.raises(Mismatch, match="the same when all was fetched again"):
+        with pytest.raises(Mismatch, match="everything was fetched twice"):
             judge(got, "checksum-binding", "ATT-170", log())
         assert service.requests.count("/info") == 2
 

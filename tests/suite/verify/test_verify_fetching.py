@@ -10,7 +10,7 @@ from pathlib import Path
 
 import dns.rcode
 import pytest
-from made_evidence import ACCOUNT, AT, DOMAIN, Made, der, tls_certificate
+from made_evidence import ACCOUNT, AT, DOMAIN, Made, der, pem, tls_certificate
 from served_evidence import Service, dns_serving, rpc_result, serving
 
 from conformance.verify import (
@@ -105,6 +105,26 @@ def test_other_certificate_on_the_connection_is_refused_after_a_second_look(tmp_
         _, verified = fetch_and_verify(service.url, POLICY, Sources(collateral=MADE.evidence()["collateral.json"]))
         assert "tls-certificate-differs" in verified.codes
         assert service.requests.count("/info") == 2
+
+
+def test_checksums_that_change_without_a_renewal_are_refused(plain: Service, sources: Sources) -> None:
+    path, bound = "/evidences/sha256sum.txt", plain.evidence["evidences/sha256sum.txt"]
+    shuffled = b"".join(reversed(bound.splitlines(keepends=True)))
+    assert shuffled != bound
+    plain.answers[path] = (200, {}, shuffled)
+    plain.after[path] = lambda: plain.answers.pop(path, None)
+    _, verified = fetch_and_verify(plain.url, POLICY, sources)
+    assert plain.requests.count(path) == 2
+    assert "checksums-not-bound" in verified.codes
+
+
+def test_renewal_between_two_requests_is_no_fault(plain: Service, sources: Sources) -> None:
+    path = f"/evidences/cert-{DOMAIN}.pem"
+    plain.answers[path] = (200, {}, pem(tls_certificate(days=61)))
+    plain.after[path] = lambda: plain.answers.pop(path, None)
+    _, verified = fetch_and_verify(plain.url, POLICY, sources)
+    assert plain.requests.count(path) == 2
+    assert verified.accepted, verified.findings
 
 
 def test_simulated_service_is_refused_without_asking_anybody_for_collateral(plain: Service) -> None:
