@@ -8,7 +8,8 @@ from collections import Counter
 
 DEEPEST = 200
 """Arrays and objects inside one another, more than any answer needs and less than the stack of Python holds."""
-TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[][{}]')
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[][{}]', re.DOTALL)
+"""A string or a bracket. A string without an end is one token, too, which keeps the search linear."""
 
 
 def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:

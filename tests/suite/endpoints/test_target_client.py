@@ -62,6 +62,27 @@ def test_other_json_is_refused(text: str) -> None:
         parse(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "deep"),
+    [
+        ("[" * 200 + "]" * 200, False),
+        ("[" * 201 + "]" * 201, True),
+        ("[" + ",".join(['"]["'] * 201) + "]", False),
+        ('["\\"' + "[" * 201 + '"]', False),
+        ('["\n' + "[" * 201 + '"]', False),
+        ("[" * 201 + '"' + '\\"' * 1_000_000, True),
+    ],
+    ids=["deepest", "too-deep", "brackets-in-strings", "behind-a-quote", "behind-a-line-feed", "string-without-an-end"],
+)
+def test_depth_counts_brackets_outside_of_strings(text: str, deep: bool) -> None:
+    try:
+        parse(text)
+    except ValueError as problem:
+        assert ("nested too deeply" in str(problem)) is deep
+    else:
+        assert not deep
+
+
 def test_selector_is_that_of_the_standard_example() -> None:
     assert selector(Function.parse("transfer(address to, uint256 amount) returns (bool)")).hex() == "a9059cbb"
 
