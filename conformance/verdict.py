@@ -65,6 +65,8 @@ class ConversationExchange:
     """Variable to the filter of jq that takes its value from the answer."""
     unrepeatable: str = ""
     """Why a script cannot send this request again; empty when it can."""
+    operation: str = ""
+    """The operation that was called; empty for the chain and for files."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,8 @@ class Conversation:
     gave keys and ids."""
     departed: int | None = None
     """Index of the exchange that shows the failure; None where none of these does."""
+    names: dict[str, str] = field(default_factory=dict)
+    """Variable to the value that an answer gave; credentials are left out."""
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,7 @@ def conversation(log: ExchangeLog, secrets: Secrets, departed: int | None, group
         exchanges=tuple(_without_unused(shown)),
         left_out=log.forgotten + len(every) - len(kept),
         departed=numbers.index(index) if index in numbers else None,
+        names={name: secrets.hide(value) for value, name in values.variables.items() if value not in secrets.names},
     )
 
 
@@ -212,6 +213,7 @@ def _shown(raw: RawExchange, values: _Values, number: int, secrets: Secrets) -> 
         seconds=raw.seconds,
         given=values.given.get(number, {}),
         unrepeatable=_obstacle(len(body or ""), [url, sent, *headers.values()]),
+        operation=raw.operation,
     )
 
 

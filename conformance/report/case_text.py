@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from conformance.endpoints.redaction import without_users
+from conformance.report.story import difference, story
 from conformance.requirements import catalogue
-from conformance.values.shown_text import plain
-from conformance.verdict import CellVerdict, Exchange, Outcome
+from conformance.values.shown_text import cut, plain
+from conformance.verdict import CellVerdict, Exchange, Failure, Outcome, Verdict
 
-SHOWN_CELLS = 10
+SHOWN_CELLS = 6
+SHOWN_STATEMENTS = 3
+LONGEST = 400
+"""Characters of an expectation or an answer; results.json has all of them."""
 
 
 def rerun(case: str, seed: str, options: Sequence[str], cell: str = "") -> str:
@@ -22,18 +26,37 @@ def rerun(case: str, seed: str, options: Sequence[str], cell: str = "") -> str:
 
 
 def explain(outcome: Outcome, command: str) -> str:
-    """The report of one case, as lines of text."""
-    lines = [f"{outcome.case}: {outcome.title}", f"{outcome.verdict.upper()}: {plain(outcome.reason)}", ""]
-    lines += [f"  {name}  {_clause(name)}" for name in outcome.blamed]
+    """The report of one case, as lines of text: what is broken, what was expected, what led to it."""
     failure = outcome.failure
-    if failure:
-        rows = {"step": failure.step, "expected": failure.expected, "got": failure.got}
-        lines += ["", *(f"  {name:8}  {plain(text)}" for name, text in rows.items())]
-        lines += _exchange(failure.exchange) if failure.exchange else []
-        lines += ["", *(f"  {line}" for line in failure.replay.splitlines())] if failure.replay else []
+    led = story(failure.conversation if failure else None)
+    lines = [f"{outcome.verdict.upper()}: {outcome.case}", f"  {outcome.title}", *_statements(outcome.blamed), ""]
+    if failure is None or outcome.verdict is not Verdict.FAIL:
+        lines += [f"  {outcome.reason}"]
+    else:
+        lines += [f"  {name:8}  {cut(led.names.shown(text), LONGEST)}" for name, text in _rows(failure)]
+    if led.steps:
+        lines += ["", *(f"  {step}" for step in led.steps)]
+        lines += [f"  where {name} is {value}" for name, value in led.used.items()]
+    if failure and failure.exchange:
+        lines += _exchange(failure.exchange, answered=not led.steps)
+    if failure and failure.replay:
+        lines += ["", "  results.json (--output) has a pack that shows this alone: `failure.replay`"]
     lines += ["", *(f"  {line}" for line in outcome.traceback.splitlines())] if outcome.traceback else []
-    lines += _wrong_cells(outcome, command)
+    lines += _wrong_cells(outcome)
     return "\n".join(map(plain, [*lines, "", f"  again: {command}"]))
+
+
+def _rows(failure: Failure) -> Iterator[tuple[str, str]]:
+    yield "at", failure.step
+    yield "expected", failure.expected
+    yield from difference(failure.expected, failure.got) or [("got", failure.got)]
+
+
+def _statements(names: Sequence[str]) -> Iterator[str]:
+    for name in names[:SHOWN_STATEMENTS]:
+        yield f"  {name}  {_clause(name)}"
+    if more := names[SHOWN_STATEMENTS:]:
+        yield f"  and {', '.join(more)}"
 
 
 def _clause(name: str) -> str:
@@ -44,15 +67,16 @@ def _clause(name: str) -> str:
     return f"({requirement.level}; {requirement.section}{key}) {requirement.text}"
 
 
-def _wrong_cells(outcome: Outcome, command: str) -> list[str]:
+def _wrong_cells(outcome: Outcome) -> list[str]:
     wrong = [cell for cell in outcome.cells if cell.verdict is CellVerdict.WRONG]
-    lines = [""] if wrong else []
+    lines = ["", "  Wrong cells; `--cell` tries one alone:"] if wrong else []
     for cell in wrong[:SHOWN_CELLS]:
-        must = "granted" if cell.granted else "refused"
-        lines += [f"  WRONG {cell.cell}: must be {must} ({cell.reason})", f"    {command} --cell {cell.cell}"]
-    return lines + ([f"  and {len(wrong) - SHOWN_CELLS} more wrong cells"] if len(wrong) > SHOWN_CELLS else [])
+        lines += [f"    {cell.cell}  must be {'granted' if cell.granted else 'refused'} ({cell.reason})"]
+    return lines + ([f"    and {len(wrong) - SHOWN_CELLS} more"] if len(wrong) > SHOWN_CELLS else [])
 
 
-def _exchange(exchange: Exchange) -> list[str]:
-    answer = "no answer" if exchange.status is None else f"{exchange.status}  {exchange.response_body}"
-    return ["", f"  {exchange.curl}", f"  → {answer}"]
+def _exchange(exchange: Exchange, *, answered: bool) -> list[str]:
+    """The request as a command, unless it is long, and the answer where it is asked for."""
+    answer = "no answer" if exchange.status is None else f"{exchange.status}  {cut(exchange.response_body, LONGEST)}"
+    asked = [f"  {exchange.curl}"] if len(exchange.curl) <= LONGEST else []
+    return ["", *asked, *([f"  → {answer}"] if answered else [])] if asked or answered else []

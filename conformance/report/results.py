@@ -112,6 +112,8 @@ class ConversationExchangeShown(Part):
     """Variable to the filter of jq that takes its value from the answer."""
     unrepeatable: str
     """Why a script cannot send this request again; empty when it can."""
+    operation: str = ""
+    """The operation that was called; empty for the chain and for files."""
 
 
 class ConversationShown(Part):
@@ -123,6 +125,8 @@ class ConversationShown(Part):
     gave keys and ids."""
     departed: int | None
     """Index of the exchange that shows the failure; null where none of these does."""
+    names: dict[str, str] = {}
+    """Variable to the value that an answer gave; credentials are left out."""
 
 
 class FailureShown(Part):

@@ -15,7 +15,7 @@ from conformance.report.judgement import Judgement
 from conformance.report.matrix import drawn, matrices
 from conformance.report.results import CaseResult, ExitCode, RequirementResult, Results, Totals
 from conformance.requirements import Coverage, Level
-from conformance.values.shown_text import plain
+from conformance.values.shown_text import plain, shortened
 from conformance.verdict import Verdict
 
 COLUMNS = (
@@ -28,6 +28,8 @@ COLUMNS = (
     (Judgement.NOT_RUN, "dim"),
     (Judgement.NOT_YET_COVERED, "dim"),
 )
+LONGEST = 160
+"""Characters of a departure below the statement that it breaks; the case's own report tells more of it."""
 
 
 def show(results: Results, console: Console) -> None:
@@ -84,7 +86,7 @@ def _failures(results: Results) -> Iterable[RenderableType]:
 def _departure(case: CaseResult) -> str:
     if case.failure is None:
         return plain(case.reason)
-    return plain(f"{case.failure.step}: expected {case.failure.expected}; got {case.failure.got}")
+    return shortened(f"{case.failure.step}: expected {case.failure.expected}; got {case.failure.got}", LONGEST)
 
 
 def _by_reason(results: Results, verdict: Verdict, name: str, style: str) -> Iterable[RenderableType]:

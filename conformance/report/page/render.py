@@ -13,6 +13,7 @@ from markupsafe import Markup
 from conformance.report.causes import counted, numbered
 from conformance.report.page.view import CELL_WORDS, View
 from conformance.report.results import Results
+from conformance.report.story import story
 from conformance.values.shown_text import escaped
 
 MOST_CHARACTERS = 2_000
@@ -48,7 +49,7 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         finalize=_finalized,
     )
-    made.filters |= {"slug": slug, "cut": cut}
+    made.filters |= {"slug": slug, "cut": cut, "story": story}
     return made
 
 

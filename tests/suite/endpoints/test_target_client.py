@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from contextlib import nullcontext
 
 import httpx
 import pytest
@@ -69,18 +70,14 @@ def test_other_json_is_refused(text: str) -> None:
         ("[" * 201 + "]" * 201, True),
         ("[" + ",".join(['"]["'] * 201) + "]", False),
         ('["\\"' + "[" * 201 + '"]', False),
-        ('["\n' + "[" * 201 + '"]', False),
+        ('["\\n' + "[" * 201 + '"]', False),
         ("[" * 201 + '"' + '\\"' * 1_000_000, True),
     ],
     ids=["deepest", "too-deep", "brackets-in-strings", "behind-a-quote", "behind-a-line-feed", "string-without-an-end"],
 )
 def test_depth_counts_brackets_outside_of_strings(text: str, deep: bool) -> None:
-    try:
+    with pytest.raises(ValueError, match="nested too deeply") if deep else nullcontext():
         parse(text)
-    except ValueError as problem:
-        assert ("nested too deeply" in str(problem)) is deep
-    else:
-        assert not deep
 
 
 def test_selector_is_that_of_the_standard_example() -> None:

@@ -1,0 +1,220 @@
+"""The story of a failing case: who asked for what, and what came back, a line each, in names in place of ids."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from urllib.parse import parse_qsl, urlsplit
+
+from conformance.report.results import ConversationExchangeShown, ConversationShown
+from conformance.values.json_text import parse, written
+from conformance.values.shown_text import cut, plain
+from conformance.verdict import Conversation, ConversationExchange
+
+Exchanged = ConversationExchange | ConversationExchangeShown
+MOST_STEPS = 9
+"""Steps of a story; those between are counted."""
+LONGEST_STEP = 150
+LONGEST_TEXT = 30
+"""Characters of a text inside of a step."""
+VARIABLE = re.compile(r"\$\{?([A-Z][A-Z0-9_]*_[0-9]+)\}?")
+BARE = re.compile(r"(?<=[:\[,])\s*(\$\{\w+\})")
+"""A variable in place of a number in JSON."""
+LONG_HEX = re.compile(r"\b(0x)?([0-9a-fA-F]{4})[0-9a-fA-F]{9,}([0-9a-fA-F]{4})\b")
+ACCOUNTS = ("alice", "bob", "carol")
+LETTERS = {"add_usage_api_key": "K", "add_usage_api_key_with_signature": "K", "add_group": "G", "list_groups": "G",
+           "create_wallet": "P", "list_wallets": "P", "list_wallets_in_group": "P", "list_actions": "X"}  # fmt: skip
+"""What an operation gives, by the letter of its name: usage keys, groups, wallets, actions."""
+READS = ("list_", "get_", "account_exists", "run_action", "balance", "eth_")
+"""How the operations begin that leave the objects of a case as they are."""
+LABELS = ("name", "description")
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names of what a case made."""
+
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Variable of a conversation to name."""
+    values: Mapping[str, str] = field(default_factory=dict)
+    """Value to name; credentials are not among them."""
+
+    def shown(self, text: str) -> str:
+        """A text with names in place of variables and values; other long hex values are shortened."""
+        for value in sorted(self.values, key=len, reverse=True):
+            text = text.replace(value, self.values[value])
+        text = VARIABLE.sub(lambda found: self.of(found[1]), text)
+        return LONG_HEX.sub(r"\1\2…\3", text)
+
+    def of(self, variable: str) -> str:
+        """The name of a variable."""
+        return self.variables.get(variable, variable.lower())
+
+
+@dataclass(frozen=True)
+class Story:
+    """What led to a failure."""
+
+    steps: tuple[str, ...] = ()
+    """The steps that concern the failing object, the last of them the failing one, and how many lie between them."""
+    names: Names = Names()
+
+    @property
+    def used(self) -> Mapping[str, str]:
+        """The names that the steps use, and their values; credentials are left out."""
+        words = {word for step in self.steps for word in re.findall(r"\w+", step)}
+        return {name: value for value, name in self.names.values.items() if name in words}
+
+
+def story(conversation: Conversation | ConversationShown | None) -> Story:
+    """The story of a conversation; an empty one where none was kept."""
+    if conversation is None or not conversation.exchanges:
+        return Story()
+    exchanges = conversation.exchanges
+    last = len(exchanges) - 1 if conversation.departed is None else conversation.departed
+    told = _concerned(exchanges[: last + 1])
+    variables = _names(exchanges, told)
+    names = Names(
+        variables, {value: variables[name] for name, value in conversation.names.items() if name in variables}
+    )
+    return Story(tuple(_with_gaps(exchanges, told, names, conversation.left_out)), names)
+
+
+def _names(exchanges: Sequence[Exchanged], told: Sequence[int]) -> dict[str, str]:
+    """Variable to name: alice for the first account of the steps that are told, K2 for their second usage key."""
+    kinds = {variable: _kind(exchange, variable) for exchange in exchanges for variable in exchange.given}
+    in_steps = dict.fromkeys(name for number in told for name in _in_order(exchanges[number]) if name in kinds)
+    names: dict[str, str] = {}
+    numbers: Counter[str] = Counter()
+    for variable in (*in_steps, *(name for name in kinds if name not in in_steps)):
+        kind = kinds[variable]
+        numbers[kind] += 1
+        names[variable] = _name(kind, numbers[kind], variable)
+    return names
+
+
+def _kind(exchange: Exchanged, variable: str) -> str:
+    if exchange.operation == "new_account":
+        return "account" if variable.startswith("API_KEY") else ""
+    return LETTERS.get(exchange.operation, "")
+
+
+def _name(kind: str, number: int, variable: str) -> str:
+    if kind == "account":
+        return ACCOUNTS[number - 1] if number <= len(ACCOUNTS) else f"account{number}"
+    return f"{kind}{number if number > 1 else ''}" if kind else variable.lower()
+
+
+def _concerned(exchanges: Sequence[Exchanged]) -> list[int]:
+    """The numbers of the last exchange and of those before it that made or changed what it is about."""
+    *before, last = exchanges
+    accounts = {name for one in exchanges if one.operation == "new_account" for name in one.given}
+    about = _touched(last) - accounts or _touched(last)
+    found = [
+        number
+        for number, one in enumerate(before)
+        if about & one.given.keys() or (one.operation and not one.operation.startswith(READS) and about & _touched(one))
+    ]
+    return [*_ends(found), len(before)]
+
+
+def _ends(numbers: list[int]) -> list[int]:
+    """The first few, which made the objects, and the newest."""
+    if len(numbers) < MOST_STEPS:
+        return numbers
+    return numbers[:2] + numbers[-(MOST_STEPS - 3) :]
+
+
+def _touched(exchange: Exchanged) -> frozenset[str]:
+    """What a request names in its address, its body and its credential."""
+    return frozenset(_in_order(exchange)) - exchange.given.keys()
+
+
+def _in_order(exchange: Exchanged) -> Iterator[str]:
+    """The variables of an exchange: of who asks, of what is asked, of what the answer gives."""
+    for text in (*exchange.request_headers.values(), exchange.url, exchange.request_body or ""):
+        yield from VARIABLE.findall(text)
+    yield from exchange.given
+
+
+def _with_gaps(exchanges: Sequence[Exchanged], told: Sequence[int], names: Names, left_out: int) -> Iterator[str]:
+    before = -1 - left_out
+    for number in told:
+        if number - before > 1:
+            yield f"… {number - before - 1} more"  # requests about something else
+        yield _step(exchanges[number], names, last=number == told[-1])
+        before = number
+
+
+def _step(exchange: Exchanged, names: Names, *, last: bool) -> str:
+    """``alice: add_group pkp_ids_permitted [P] → 200, G``."""
+    credentials = (name for text in exchange.request_headers.values() for name in VARIABLE.findall(text))
+    who = next(map(names.of, credentials), "anybody")
+    asked = cut(names.shown(f"{exchange.operation or _request_line(exchange)} {_members(exchange)}"), LONGEST_STEP)
+    answer = ["no answer" if exchange.status is None else str(exchange.status), *map(names.of, exchange.given)]
+    if last or (exchange.status or 0) >= 400:
+        answer += [cut(names.shown(_told(exchange.response_body)), LONGEST_STEP)]
+    return f"{who}: {asked.rstrip()} → {', '.join(filter(None, answer))}"
+
+
+def _told(body: str) -> str:
+    """An answer in one line; of a problem document (RFC 9457) what it says."""
+    with suppress(ValueError):
+        value = parse(body)
+        if isinstance(value, dict) and isinstance(value.get("detail"), str):
+            return plain(f"{value.get('code') or value.get('title') or ''}: {value['detail']}".removeprefix(": "))
+    return plain(" ".join(body.split()))
+
+
+def _request_line(exchange: Exchanged) -> str:
+    return f"{exchange.method} {urlsplit(exchange.url).path}"
+
+
+def _members(exchange: Exchanged) -> str:
+    """The members of a request: labels last, and those that are false or empty only counted."""
+    query = parse_qsl(urlsplit(exchange.url).query)
+    try:
+        body = parse(BARE.sub(r'"\1"', exchange.request_body or "{}"))
+    except ValueError:
+        body = {"body": exchange.request_body}
+    members = [*query, *(body.items() if isinstance(body, dict) else [("", body)])]
+    members.sort(key=lambda member: member[0].endswith(LABELS))
+    full = [f"{name} {_value(value)}".strip() for name, value in members if value not in (False, [], "", None)]
+    empty = len(members) - len(full)
+    return ", ".join([*full, *([f"{empty} false or empty"] if empty else [])])
+
+
+def _value(value: object) -> str:
+    text = value if isinstance(value, str) else written(value).replace('"', "")
+    text = plain(text)
+    if isinstance(value, str) and not VARIABLE.fullmatch(value) and not LONG_HEX.fullmatch(value):
+        return json.dumps(cut(text, LONGEST_TEXT), ensure_ascii=False)
+    return text
+
+
+def difference(expected: str, got: str) -> Sequence[tuple[str, str]]:
+    """What is missing and what is too much, where a text that ends with a list was expected and a list came."""
+    start = expected.find(" [")
+    try:
+        wanted, found = json.loads(expected[start:]), json.loads(got)
+    except ValueError:
+        return ()
+    if start < 0 or not isinstance(found, list) or wanted == found:
+        return ()
+    sides = (("missing", _without(wanted, found)), ("too many", _without(found, wanted)))
+    return [(name, written(items)) for name, items in sides if items] or [("order", "another than expected")]
+
+
+def _without(items: Iterable[object], others: Sequence[object]) -> list[object]:
+    left = list(others)
+    rest = []
+    for item in items:
+        if item in left:
+            left.remove(item)
+        else:
+            rest.append(item)
+    return rest
