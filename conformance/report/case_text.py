@@ -33,7 +33,8 @@ def explain(outcome: Outcome, command: str) -> str:
     if failure is None or outcome.verdict is not Verdict.FAIL:
         lines += [f"  {outcome.reason}"]
     else:
-        lines += [f"  {name:8}  {cut(led.names.shown(text), LONGEST)}" for name, text in _rows(failure)]
+        rows = _rows(failure, outcome.case.partition("::")[0])
+        lines += [f"  {name:8}  {cut(led.names.shown(text), LONGEST)}" for name, text in rows if text]
     if led.steps:
         lines += ["", *(f"  {step}" for step in led.steps)]
         lines += [f"  where {name} is {value}" for name, value in led.used.items()]
@@ -46,8 +47,8 @@ def explain(outcome: Outcome, command: str) -> str:
     return "\n".join(map(plain, [*lines, "", f"  again: {command}"]))
 
 
-def _rows(failure: Failure) -> Iterator[tuple[str, str]]:
-    yield "at", failure.step
+def _rows(failure: Failure, pack: str) -> Iterator[tuple[str, str]]:
+    yield "at", f"{pack}.py, {failure.step}" if failure.step.startswith("line ") else failure.step
     yield "expected", failure.expected
     yield from difference(failure.expected, failure.got) or [("got", failure.got)]
 

@@ -60,6 +60,9 @@ def drawn(case: CaseResult) -> Iterable[Text]:
     numbers = " and ".join(grid.accounts)
     width = max(map(len, (*grid.rows, "wallet"))) + 2
     yield Text(f"\n{case.case}: {summary(case)}", "bold")
+    verdicts = {cell.verdict for cell in case.cells}
+    if CellVerdict.NOT_TRIED in verdicts and CellVerdict.WRONG not in verdicts:
+        return  # `execution_matrix.md` and the page have it
     yield Text(f"{LEGEND}; with {numbers} accounts" if len(grid.accounts) > 1 else LEGEND, "dim")
     step = len(grid.accounts) + 1
     block = step * len(grid.wallets) + 1

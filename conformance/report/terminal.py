@@ -86,7 +86,9 @@ def _failures(results: Results) -> Iterable[RenderableType]:
 def _departure(case: CaseResult) -> str:
     if case.failure is None:
         return plain(case.reason)
-    return shortened(f"{case.failure.step}: expected {case.failure.expected}; got {case.failure.got}", LONGEST)
+    return shortened(
+        f"{case.failure.step}: expected {case.failure.expected}; got {case.failure.got}".removeprefix(": "), LONGEST
+    )
 
 
 def _by_reason(results: Results, verdict: Verdict, name: str, style: str) -> Iterable[RenderableType]:
