@@ -12,7 +12,6 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from fastapi_offline import FastAPIOffline
 from starlette.datastructures import MutableHeaders
-from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -33,6 +32,7 @@ from reference_node.api import (
 from reference_node.api.front_page import add_front_page
 from reference_node.api.openapi import describe
 from reference_node.api.requests import body_members
+from reference_node.api.unknown_paths import refuse_unknown_paths
 from reference_node.billing.database import LedgerUnavailable
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import ChainError
@@ -77,7 +77,8 @@ def build_app(settings: Settings) -> FastAPI:
         redirect_slashes=False,
         generate_unique_id_function=_operation_id,
     )
-    for prefix, routers in _sections(settings).items():
+    sections = _sections(settings)
+    for prefix, routers in sections.items():
         for router in routers:
             app.include_router(router, prefix=prefix)
     if settings.payments == "simulator":
@@ -86,6 +87,7 @@ def build_app(settings: Settings) -> FastAPI:
     describe(app)
     add_front_page(app, PREFIX)
     _answer_problems(app)
+    refuse_unknown_paths(app, sections, PREFIX)
     if settings.control_token is not None:
         app.add_middleware(ControlToken, token=settings.control_token)
     app.add_middleware(KnownHosts, settings=settings)
@@ -117,7 +119,6 @@ def _operation_id(route: APIRoute) -> str:
 def _answer_problems(app: FastAPI) -> None:
     for kind in (Problem, ContractRefusal, ChainError, LedgerUnavailable, StateUnavailable, RequestValidationError):
         app.add_exception_handler(kind, _refuse)
-    app.add_exception_handler(HTTPException, _refuse_route)
 
 
 async def _refuse(request: Request, fault: Exception) -> Response:
@@ -177,15 +178,6 @@ def _wrong_shape(invalid: RequestValidationError, takes: Sequence[str]) -> Probl
     if takes and any(fault["type"] in {"missing", "extra_forbidden"} for fault in errors):
         faults.append(f"the body takes {', '.join(takes)}")
     return Unprocessable("request-invalid", "; ".join(faults))
-
-
-async def _refuse_route(request: Request, refused: Exception) -> Response:
-    """Answer requests for unknown paths and methods."""
-    assert isinstance(refused, HTTPException)  # noqa: S101 - registered for HTTPException alone
-    status = HTTPStatus(refused.status_code)
-    code = status.phrase.lower().replace(" ", "-")
-    detail = f"{request.method} {quoted(request.url.path)}: {status.description or status.phrase}"
-    return document(request, status, code, detail, dict(refused.headers or {}))
 
 
 class EmbeddedSimulator:

@@ -259,6 +259,36 @@ def test_path_that_is_not_served_is_unknown(running: Running, path: str) -> None
     refused(running.http.post(path, json={}), 404, "not-found")
 
 
+def test_method_that_files_do_not_take_is_refused(running: Running) -> None:
+    response = running.http.post("/core/v1/swagger-ui-assets/swagger-ui.css")
+    assert refused(response, 405, "method-not-allowed")["detail"].endswith(": this path takes GET, HEAD")
+    assert response.headers["allow"] == "GET, HEAD"
+
+
+@pytest.mark.parametrize(
+    ("path", "meant"),
+    [
+        ("/core/v1/add_grup", "POST /core/v1/add_group"),
+        ("/core/v1/createWallet", "POST /core/v1/create_wallet"),
+        ("/core/v1/list_groups/", "GET /core/v1/list_groups"),
+        ("/core/v1/balance", "GET /core/v1/billing/balance"),
+        ("/core/v1/groups/1/action", "POST /core/v1/groups/{group_id}/actions"),
+        ("/core/v1/openapi", "GET /core/v1/openapi.json"),
+        ("/add_group", "POST /core/v1/add_group"),
+        ("/atestation", "GET /attestation"),
+        ("/core/v1/delete_group", "POST /core/v1/update_group or GET /core/v1/list_groups or POST /core/v1/add_group?"),
+        ("/control/rese", None),
+        ("/core/v1/x", None),
+        ("/favicon.ico", None),
+        ("/core/v1/" + "add_group" * 2_000, None),
+    ],
+)
+def test_misspelt_path_is_told_the_nearest(running: Running, path: str, meant: str | None) -> None:
+    detail = refused(running.http.post(path, json={}), 404, "not-found")["detail"]
+    assert detail.partition("; ")[0].endswith(": there is no such path")
+    assert f"did you mean {meant}" in detail if meant else "did you mean" not in detail
+
+
 @pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "BREW"])
 def test_method_that_is_not_served_is_refused(running: Running, account: str, method: str) -> None:
     before = running.everything(account)
@@ -267,6 +297,7 @@ def test_method_that_is_not_served_is_refused(running: Running, account: str, me
     assert response.headers["allow"] == "POST"
     if method != "HEAD":
         refused(response, 405, "method-not-allowed")
+        assert response.json()["detail"] == f"{method} /core/v1/create_wallet: this path takes POST"
     assert running.everything(account) == before
 
 
