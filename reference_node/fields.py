@@ -7,10 +7,12 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from reference_node.cid import USUAL_CIDS, is_cid
-from reference_node.keys import KEY_PATTERN
+from reference_node.cid import USUAL_CIDS, cid_hash, is_cid
+from reference_node.keys import KEY_PATTERN, pkp_id
 
 U64_MAX = 2**64 - 1
+
+HASH_PATTERN, ADDRESS_PATTERN = r"^0x[0-9a-fA-F]{64}$", r"^0x[0-9a-fA-F]{40}$"
 
 LABEL_LENGTH = 1024
 """Characters of a name or description, so that one write fits into a block of every common chain."""
@@ -43,9 +45,25 @@ def _from_query(text: str) -> int:
 
 
 def _cid(text: str) -> str:
+    if re.fullmatch(HASH_PATTERN, text):
+        raise ValueError("this is a hashed CID: write the raw CID that it is the hash of (Qm…, bafy…, bafk…)")
     if not is_cid(text):
         raise ValueError("write a CID: CIDv0 (Qm…) or CIDv1 (bafy…, bafk…)")
     return text
+
+
+def _no_raw_cid(value: object) -> object:
+    if isinstance(value, str) and is_cid(value):
+        hashed = hash_text(cid_hash(value))
+        raise ValueError(f"this is a raw CID: write its hash, the hashed_cid of list_actions, here {hashed}")
+    return value
+
+
+def _no_address(value: object) -> object:
+    if isinstance(value, str) and re.fullmatch(ADDRESS_PATTERN, value):
+        wallet = hash_text(pkp_id(bytes.fromhex(value[2:])))
+        raise ValueError(f"this is a wallet's address: write its PKP id, the id of list_wallets, here {wallet}")
+    return value
 
 
 U64 = Annotated[int, Field(ge=0, le=U64_MAX)]
@@ -56,13 +74,18 @@ Label = Annotated[str, Field(max_length=LABEL_LENGTH, pattern=r"^[^\x00]*$", des
 Email = Annotated[str, Field(max_length=254, pattern=r"^[^@\x00-\x20]+@[^@\x00-\x20]+$")]
 ApiKey = Annotated[str, Field(pattern=KEY_PATTERN, description="Base64 of 32 secret bytes.")]
 GroupIds = Annotated[list[U64], Field(max_length=LIST_LENGTH, description="Group ids; 0 stands for every group.")]
-Hash = Annotated[str, Field(pattern=r"^0x[0-9a-fA-F]{64}$")]
-PkpId = Annotated[Hash, Field(description="A PKP id; all zeros stand for every wallet of the account.")]
+Hash = Annotated[str, Field(pattern=HASH_PATTERN)]
+PkpId = Annotated[
+    Hash, BeforeValidator(_no_address), Field(description="A PKP id; all zeros stand for every wallet of the account.")
+]
 DerivationPath = Annotated[Hash, Field(description="A uint256: pass it unchanged into registerWalletDerivation.")]
-HashedCid = Annotated[Hash, Field(description="keccak256 of the raw CID, from list_actions.")]
+HashedCid = Annotated[
+    Hash, BeforeValidator(_no_raw_cid), Field(description="keccak256 of the raw CID, from list_actions.")
+]
 ZeroNumber = Annotated[int, Field(ge=0, le=0)]
 PermittedCid = Annotated[
     Annotated[str, Field(pattern=r"^(0|0x0|0x[0-9a-fA-F]{64})$")] | ZeroNumber,
+    BeforeValidator(_no_raw_cid),
     Field(description="A hashed CID, or the wildcard: 0, as a number or in any of the string forms."),
 ]
 RawCid = Annotated[
@@ -73,7 +96,7 @@ RawCid = Annotated[
         description="A raw CID: CIDv0, or CIDv1 in its usual spelling; other bases and hashes are taken as well.",
     ),
 ]
-Address = Annotated[str, Field(pattern=r"^0x[0-9a-fA-F]{40}$")]
+Address = Annotated[str, Field(pattern=ADDRESS_PATTERN)]
 
 
 def hash_bytes(text: str) -> bytes:

@@ -143,3 +143,37 @@ def test_usage_key_lists_its_account_and_no_other(running: Running, account: str
     key = running.usage_key(account)
     for listing in ("list_groups", "list_wallets", "list_actions", "list_api_keys"):
         assert running.read(listing, key) == running.read(listing, account)
+
+
+LABELS = {"name": "n", "description": "d"}
+GROUP = {"group_name": "n", "group_description": "d"}
+ADDRESS = "0x" + "ab" * 20
+TO_HASH = f"this is a raw CID: write its hash, the hashed_cid of list_actions, here {hashed(CIDS[1])}"
+TO_CID = "this is a hashed CID: write the raw CID that it is the hash of (Qm…, bafy…, bafk…)"
+TO_PKP_ID = (
+    "this is a wallet's address: write its PKP id, the id of list_wallets, here 0x"
+    + keccak(bytes.fromhex(ADDRESS[2:])).hex()
+)
+
+
+@pytest.mark.parametrize(
+    ("operation", "member", "value", "more", "said"),
+    [
+        ("delete_action", "hashed_cid", CIDS[1], {}, TO_HASH),
+        ("update_action_metadata", "hashed_cid", CIDS[1], LABELS, TO_HASH),
+        ("remove_action_from_group", "hashed_cid", CIDS[1], {"group_id": 1}, TO_HASH),
+        ("add_group", "cid_hashes_permitted.0", [CIDS[1]], GROUP, TO_HASH),
+        ("update_group", "cid_hashes_permitted.0", [CIDS[1]], {"group_id": 1, **LABELS}, TO_HASH),
+        ("add_action", "action_ipfs_cid", hashed(CIDS[1]), LABELS, TO_CID),
+        ("add_action_to_group", "action_ipfs_cid", hashed(CIDS[1]), {"group_id": 1}, TO_CID),
+        ("groups/1/actions", "remove.0", [hashed(CIDS[1])], {}, TO_CID),
+        ("add_pkp_to_group", "pkp_id", ADDRESS, {"group_id": 1}, TO_PKP_ID),
+        ("remove_pkp_from_group", "pkp_id", ADDRESS, {"group_id": 1}, TO_PKP_ID),
+        ("groups/1/pkps", "add.0", [ADDRESS], {}, TO_PKP_ID),
+    ],
+)
+def test_other_name_of_an_action_or_wallet_is_told_apart(
+    running: Running, account: str, operation: str, member: str, value: object, more: dict[str, object], said: str
+) -> None:
+    answer = running.post(operation, account, **more, **{member.partition(".")[0]: value})
+    assert refused(answer, 422, "request-invalid")["detail"] == f"body.{member}: {said}"
