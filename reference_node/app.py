@@ -108,7 +108,13 @@ def _sections(settings: Settings) -> dict[str, list[APIRouter]]:
         signed_flows.router,
         flows.router,
     ]
-    beside = [attestation.router, pccs.router, json_rpc.router, *([control.router] if settings.control else [])]
+    beside = [
+        attestation.router,
+        pccs.router,
+        json_rpc.router,
+        chain_info.beside,
+        *([control.router] if settings.control else []),
+    ]
     return {PREFIX: core, "": beside}
 
 

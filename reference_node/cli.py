@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import signal
@@ -101,6 +102,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     add_serve_options(serve)
     serve.set_defaults(handle=_serve)
+    abi = commands.add_parser(
+        "abi",
+        help="print the ABI of the contract that holds accounts and permissions",
+        description="Print the ABI of AccountConfig, a JSON array. A node answers the same at /abi/AccountConfig.json.",
+    )
+    abi.set_defaults(handle=_abi)
     _add_ledger(commands)
     add_command(commands)
     return parser
@@ -116,6 +123,13 @@ def _add_ledger(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         action = actions.add_parser(name, help=summary, description=f"{summary.capitalize()}. The file is only read.")
         action.add_argument("file", type=Path, metavar="FILE")
     ledger.set_defaults(handle=_ledger)
+
+
+def _abi(_options: argparse.Namespace) -> int:
+    from reference_node.chain.contract_abi import interface  # noqa: PLC0415 - as in `_serve`
+
+    print(json.dumps(interface(), indent=2))
+    return 0
 
 
 def _ledger(options: argparse.Namespace) -> int:

@@ -9,7 +9,11 @@ from reference_node.access import NodeOf
 from reference_node.api.answers import ChainConfig
 from reference_node.api.openapi import problems
 from reference_node.api.route import StrictRoute, answer
+from reference_node.chain.contract_abi import interface
 from reference_node.fields import Address
+
+beside = APIRouter(route_class=StrictRoute, include_in_schema=False)
+"""Outside of the path prefix, which the specification owns."""
 
 router = APIRouter(route_class=StrictRoute, tags=["Chain and payer information"])
 
@@ -27,6 +31,12 @@ def get_node_chain_config(node: NodeOf) -> Response:
             "contract_address": to_checksum_address(node.accounts.address),
         }
     )
+
+
+@beside.get("/abi/AccountConfig.json")
+def contract_interface() -> Response:
+    """The ABI of the contract, a JSON array."""
+    return answer([*interface()])
 
 
 @router.get("/get_api_payers", response_model=list[Address], responses=problems(422, 503))

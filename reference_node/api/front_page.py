@@ -18,7 +18,8 @@ PAGE = """<!doctype html>
 <ul>
 <li><a href="{prefix}/swagger-ui">The viewer</a>: every operation, to read and to try.</li>
 <li><a href="{prefix}/openapi.json">The OpenAPI description</a>, for generators of clients.</li>
-<li><a href="{prefix}/get_node_chain_config">The chain and its contract</a>, which hold who may do what.</li>
+<li><a href="{prefix}/get_node_chain_config">The chain and its contract</a>, which hold who may do what,
+and <a href="/abi/AccountConfig.json">the contract's ABI</a>.</li>
 <li><a href="/info">What runs here</a>, and <a href="/attestation">the attestation</a> of it.</li>
 </ul>
 <p>Begin with <code>POST {prefix}/new_account</code>: its answer holds the key of an account.</p>

@@ -87,9 +87,15 @@ def _artifact() -> dict[str, Any]:
     return artifact
 
 
+def interface() -> list[dict[str, Any]]:
+    """The ABI as compilers and client libraries write it: functions, events and errors."""
+    whole: list[dict[str, Any]] = _artifact()["abi"]
+    return whole
+
+
 def entries(kind: str) -> list[dict[str, Any]]:
     """What the interface has of one kind: `function`, `event` or `error`."""
-    return [entry for entry in _artifact()["abi"] if entry["type"] == kind]
+    return [entry for entry in interface() if entry["type"] == kind]
 
 
 def _type(parameter: dict[str, Any]) -> str:

@@ -14,6 +14,8 @@ from nodes import Running, refused, serving
 from reference_node.api import json_rpc
 from reference_node.chain.contract_abi import call_data
 from reference_node.chain.rpc import Answering, JsonRpc
+from reference_node.cli import main
+from reference_node.resources import artifacts
 from reference_node.settings import Settings
 
 
@@ -32,6 +34,15 @@ def test_payers_are_the_contracts_and_have_gas(running: Running) -> None:
     for payer in (*payers, running.read("get_admin_api_payer")):
         assert is_checksum_address(payer)
         assert running.node.chain.balance(bytes.fromhex(payer[2:])) > 0
+
+
+def test_interface_of_the_contract_is_told_by_the_node_and_by_a_command(
+    running: Running, capsys: pytest.CaptureFixture[str]
+) -> None:
+    artifact = json.loads((artifacts() / "AccountConfig.json").read_text())
+    answered = running.http.get("/abi/AccountConfig.json")
+    assert main(["abi"]) == 0
+    assert answered.json() == json.loads(capsys.readouterr().out) == artifact["abi"]
 
 
 def test_managed_write_is_sent_by_a_payer(running: Running, account: str) -> None:
