@@ -1,18 +1,39 @@
 """Examples of every request and answer in the OpenAPI description (OpenAPI 3.1, "Media Type Object").
 
 They are put together from one value for each member, so that the same wallet, group and action run through all of them.
+A request can be sent as it stands, once what it names has been made: the group 1, the action. Only a usage key and a
+payment intent come from an earlier answer. Envelopes are signed anew whenever the description is served.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from eth_utils.address import to_checksum_address
+
 from reference_node.api.requests import EXAMPLE_ACTION, EXAMPLE_CID, EXAMPLE_KEY
-from reference_node.typed_data import DOMAIN_FIELDS, DOMAIN_VERSION, MESSAGE_FIELDS, Flow
+from reference_node.cid import cid_hash
+from reference_node.fields import hash_text
+from reference_node.keys import address_of, pkp_id
+from reference_node.node import Node
+from reference_node.signatures import sign
+from reference_node.typed_data import (
+    DOMAIN_FIELDS,
+    DOMAIN_VERSION,
+    MESSAGE_FIELDS,
+    WINDOW_SECONDS,
+    Flow,
+    digest,
+    domain_name,
+)
 
 WALLET = "0x90F8bf6A479f320ead074411a4B0e7944Ea8c9C1"
-PADDED_WALLET = f"0x{'0' * 24}{WALLET[2:].lower()}"
-HASHED_CID = "0x5f16f4c7f149ac4f9510d9cf8cf384038ad348b3bcdc01915f95de12df9d1b02"
+PKP_ID = hash_text(pkp_id(bytes.fromhex(WALLET[2:])))
+ANY_PKP = hash_text(bytes(32))
+HASHED_CID = hash_text(cid_hash(EXAMPLE_CID))
+
+LEAD_SECONDS = WINDOW_SECONDS - 60
+"""How far ahead `issuedAt` of an example is, so that readers of the viewer have nine minutes to send it."""
 
 MEMBERS: dict[str, object] = {
     "account_description": "first steps",
@@ -32,7 +53,7 @@ MEMBERS: dict[str, object] = {
     "can_delete_groups": False,
     "chain_id": 31337,
     "chain_name": "development",
-    "cid_hashes_permitted": [HASHED_CID],
+    "cid_hashes_permitted": [0],
     "client_secret": "pi_3ExAmPlE00000000000000_secret_0000000000000000000000000",
     "code": EXAMPLE_ACTION,
     "compose_hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
@@ -50,16 +71,14 @@ MEMBERS: dict[str, object] = {
     "logs": "",
     "manage_ipfs_ids_in_groups": [],
     "name": "greet",
-    "new_admin_wallet_address": WALLET,
     "payment_intent_id": "pi_3ExAmPlE00000000000000",
-    "pkp_id": PADDED_WALLET,
-    "pkp_ids_permitted": [PADDED_WALLET],
+    "pkp_id": ANY_PKP,
+    "pkp_ids_permitted": [],
     "publishable_key": "pk_test_example",
     "quote": "040002008100000000000000",
     "remove_pkp_from_groups": [],
     "report_data": "00" * 64,
     "response": "Hello, Ada",
-    "signature": f"0x{'11' * 64}1b",
     "success": True,
     "testnet": True,
     "token": "ETH",
@@ -70,9 +89,9 @@ MEMBERS: dict[str, object] = {
 }
 OF_SCHEMA: dict[str, dict[str, object]] = {
     "ActionsOfGroupChange": {"add": [EXAMPLE_CID], "remove": []},
-    "NewWalletsOfGroup": {"add": [PADDED_WALLET]},
+    "NewWalletsOfGroup": {"add": [ANY_PKP]},
     "GroupItem": {"id": 1},
-    "WalletItem": {"id": PADDED_WALLET},
+    "WalletItem": {"id": PKP_ID},
 }
 """Members whose values differ from one schema to another."""
 FLOWS = {
@@ -93,12 +112,35 @@ BARE = {
 def exemplify(description: dict[str, Any]) -> None:
     """Give each JSON request and each accepted JSON answer of a description its example."""
     schemas = description["components"]["schemas"]
-    for path in description["paths"].values():
-        for operation in path.values():
-            contents = [operation.get("requestBody", {}), operation["responses"].get("200", {})]
-            for content in (one.get("content", {}).get("application/json") for one in contents):
-                if content:
-                    content["example"] = _example(content["schema"], schemas)
+    for operation in _operations(description):
+        contents = [operation.get("requestBody", {}), operation["responses"].get("200", {})]
+        for content in (one.get("content", {}).get("application/json") for one in contents):
+            if content:
+                content["example"] = _example(content["schema"], schemas)
+
+
+def complete_examples(description: dict[str, Any], node: Node, wallet_key: bytes) -> None:
+    """Add what depends on the node and its time: required parameters, and signed envelopes that are accepted now."""
+    known = {**MEMBERS, "domain": node.attestation.domain}
+    wallet, issued_at = address_of(wallet_key), node.clock.now() + LEAD_SECONDS
+    title, chain_id, address = node.settings.title, node.chain.chain_id, to_checksum_address(wallet)
+    for operation in _operations(description):
+        for parameter in operation.get("parameters", ()):
+            if parameter["required"]:
+                parameter["example"] = known[parameter["name"]]
+        content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+        flow = FLOWS.get(content.get("schema", {}).get("$ref", "").rpartition("/")[2])
+        if flow:
+            content["example"] |= {
+                "typed_data": _typed_data(flow, domain_name(title), chain_id, address, issued_at),
+                "signature": sign(wallet_key, digest(flow, title, chain_id, wallet, issued_at)),
+            }
+        if flow is Flow.CONVERT_ACCOUNT:
+            content["example"]["new_admin_wallet_address"] = address
+
+
+def _operations(description: dict[str, Any]) -> list[dict[str, Any]]:
+    return [operation for path in description["paths"].values() for operation in path.values()]
 
 
 def _example(schema: dict[str, Any], schemas: dict[str, Any]) -> object:
@@ -112,16 +154,15 @@ def _example(schema: dict[str, Any], schemas: dict[str, Any]) -> object:
 def _of_component(name: str, schemas: dict[str, Any]) -> object:
     schema = schemas[name]
     whole = {**MEMBERS, **OF_SCHEMA.get(name, {}), **schema.get("example", {})}
-    if name in FLOWS:
-        whole["typed_data"] = _typed_data(FLOWS[name])
     whole["tcb_info"] = {"app_compose": MEMBERS["app_compose"]}
-    return {member: whole[member] for member in schema["properties"]}
+    signed = {"typed_data", "signature", "new_admin_wallet_address"}
+    return {member: whole[member] for member in schema["properties"] if member not in signed}
 
 
-def _typed_data(flow: Flow) -> dict[str, object]:
+def _typed_data(flow: Flow, domain: str, chain_id: int, address: str, issued_at: int) -> dict[str, object]:
     return {
         "types": {"EIP712Domain": DOMAIN_FIELDS, flow.value: MESSAGE_FIELDS},
         "primaryType": flow.value,
-        "domain": {"name": "Service ChainSecured", "version": DOMAIN_VERSION, "chainId": "31337"},
-        "message": {"address": WALLET, "issuedAt": "1767225600"},
+        "domain": {"name": domain, "version": DOMAIN_VERSION, "chainId": str(chain_id)},
+        "message": {"address": address, "issuedAt": str(issued_at)},
     }

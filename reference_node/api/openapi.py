@@ -8,8 +8,9 @@ from typing import Any
 from fastapi import FastAPI
 
 from reference_node.api.answers import ProblemDocument
-from reference_node.api.examples import exemplify
+from reference_node.api.examples import complete_examples, exemplify
 from reference_node.fields import U64_MAX
+from reference_node.keys import new_secret
 from reference_node.problems import MEDIA_TYPE
 from reference_node.typed_data import UINT256_MAX
 
@@ -71,11 +72,13 @@ def key_write(*more: int, body: bool = True) -> Responses:
 def describe(app: FastAPI) -> None:
     """Add what FastAPI can't derive to the app's description."""
     generate: Callable[[], dict[str, Any]] = app.openapi
+    wallet_key = new_secret()
 
     def completed() -> dict[str, Any]:
         if app.openapi_schema is None:
             _complete(generate())
         assert app.openapi_schema is not None  # noqa: S101 - generate has just set it
+        complete_examples(app.openapi_schema, app.state.node, wallet_key)
         return app.openapi_schema
 
     app.openapi = completed  # type: ignore[method-assign] # FastAPI's documented way of extending it

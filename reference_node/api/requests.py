@@ -12,6 +12,7 @@ from pydantic.json_schema import SkipJsonSchema
 from reference_node.api.envelope_fields import WalletSignature, typed_data_of
 from reference_node.billing.provider import MAXIMUM_CENTS, MINIMUM_CENTS
 from reference_node.chain.account_config import Permissions
+from reference_node.cid import cid_of
 from reference_node.fields import (
     DEFAULT_PAGE_SIZE,
     LIST_LENGTH,
@@ -31,11 +32,14 @@ from reference_node.fields import (
 )
 from reference_node.typed_data import Flow
 
+INTENT_ID = "What stands before `_secret_` in the `client_secret` of `create_payment_intent`, once it is paid."
 UNKNOWN_SHOWN = 3
 """How many unknown members one answer names."""
-EXAMPLE_CID = "QmbWqxBEKC3P8tqsKc98xmWNzrzDtRLMiMPL8wBuTGsMnR"
 EXAMPLE_KEY = "bm90IGEga2V5LCBvbmx5IGFuIGV4YW1wbGUgb2YgMzI="
 EXAMPLE_ACTION = "async function main({ name }) { return `Hello, ${name}`; }"
+EXAMPLE_CID = cid_of(EXAMPLE_ACTION.encode())
+
+UsageKeyValue = Annotated[ApiKey, Field(description="The key as `add_usage_api_key` answered it.")]
 
 
 class Body(BaseModel):
@@ -122,13 +126,13 @@ class UsageKeyUpdate(NewUsageKey):
         }
     )
 
-    usage_api_key: ApiKey
+    usage_api_key: UsageKeyValue
 
 
 class NamedUsageKey(Body):
     """The body of `remove_usage_api_key`."""
 
-    usage_api_key: ApiKey
+    usage_api_key: UsageKeyValue
 
 
 class UsageKeyLabels(NamedUsageKey):
@@ -152,8 +156,7 @@ class NewGroup(PermittedLists):
         json_schema_extra={
             "example": {
                 "group_name": "signers",
-                "group_description": "any action may use any wallet",
-                "pkp_ids_permitted": [f"0x{'0' * 64}"],
+                "group_description": "any action may run",
                 "cid_hashes_permitted": [0],
             }
         }
@@ -308,4 +311,4 @@ class NewPaymentIntent(Body):
 class ConfirmedPayment(Body):
     """The body of `confirm_payment`."""
 
-    payment_intent_id: Annotated[str, Field(min_length=1, max_length=255, description="The intent's id.")]
+    payment_intent_id: Annotated[str, Field(min_length=1, max_length=255, description=INTENT_ID)]

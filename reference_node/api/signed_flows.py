@@ -38,7 +38,10 @@ def add_usage_api_key_with_signature(body: AddUsageKeyRequest, node: NodeOf) -> 
 
 @router.post("/convert_to_chain_secured_account", response_model=Success, responses=key_write(409))
 def convert_to_chain_secured_account(body: ConvertRequest, write: WriteOf) -> Response:
-    """Convert the account to ChainSecured mode, with the signer as admin wallet. Irreversible; the credits follow."""
+    """Convert the account to ChainSecured mode, with the signer as admin wallet. Irreversible; the credits follow.
+
+    The example is signed by a throwaway wallet: whoever sends it as it stands gives the account to nobody.
+    """
     new_admin = write.node.signer(body.typed_data, body.signature, Flow.CONVERT_ACCOUNT)
     if bytes.fromhex(body.new_admin_wallet_address.removeprefix("0x")) != new_admin:
         raise BadRequest("new-admin-not-signer", "new_admin_wallet_address has to be message.address, which signed")

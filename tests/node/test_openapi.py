@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
-from nodes import Running
+from nodes import Running, serving
+
+from reference_node.settings import Settings
 
 CONFIG = Path(__file__).with_name("schemathesis.toml")
 
@@ -30,27 +32,64 @@ def test_schemathesis_finds_no_fault(running: Running, account: str, tmp_path: P
         timeout=900,
         check=False,
         cwd=tmp_path,
-        env=os.environ | {"COLUMNS": "120"},
+        env=os.environ | {"COLUMNS": "120", "ANOTHER_KEY": running.account()},
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert " passed" in done.stdout
     assert "44 selected / 44 total" in done.stdout
+    assert running.read("account_exists", account), "no example has converted the account under test"
 
 
-def test_examples_are_taken(running: Running, account: str) -> None:
-    description = running.http.get("/core/v1/openapi.json").json()
-    examples = {
-        name: schema["example"] for name, schema in description["components"]["schemas"].items() if "example" in schema
-    }
-    assert running.post("new_account", **examples["NewAccount"]).status_code == 200
-    for operation, name in (
-        ("add_group", "NewGroup"),
-        ("add_usage_api_key", "NewUsageKey"),
-        ("add_action", "NewAction"),
-        ("add_action_to_group", "NewActionOfGroup"),
-    ):
-        answer = running.post(operation, account, **examples[name])
-        assert answer.status_code == 200, answer.text
+IN_ORDER = """
+new_account account_exists get_node_chain_config get_api_payers get_admin_api_payer
+add_group update_group list_groups run_action get_action_ipfs_id
+add_action update_action_metadata add_action_to_group list_actions remove_action_from_group change_actions_of_group
+delete_action
+create_wallet create_pkp list_wallets add_pkp_to_group list_wallets_in_group remove_pkp_from_group add_pkps_to_group
+add_usage_api_key update_usage_api_key update_usage_api_key_metadata list_api_keys remove_usage_api_key remove_group
+stripe_config create_payment_intent confirm_payment balance
+create_wallet_with_signature add_usage_api_key_with_signature convert_to_chain_secured_account
+info attestation list_evidences evidence_checksums evidence_quote acme_account certificate
+"""
+"""All operations, each after those that make what its example names."""
+
+
+def test_examples_can_be_sent_as_they_stand() -> None:
+    settings = Settings(port=0, starter_credits=10_000, chain_id=5, slug="acme", title="Acme")
+    with serving(settings) as acme:
+        acme.node.move_clock(-86_400)
+        description = acme.http.get("/core/v1/openapi.json").json()
+        operations = {
+            operation["operationId"]: (method, path, operation)
+            for path, item in description["paths"].items()
+            for method, operation in item.items()
+        }
+        assert sorted(operations) == sorted(IN_ORDER.split())
+        key, told = {}, {}
+        for method, path, operation in map(operations.get, IN_ORDER.split()):
+            given = {one["name"]: one["example"] for one in operation.get("parameters", ()) if one["required"]}
+            body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("example")
+            if isinstance(body, dict):  # only an earlier answer can tell these two
+                body |= {name: told[name] for name in ("usage_api_key", "payment_intent_id") if name in body}
+            answer = acme.http.request(method, path.format(**given), params=given, json=body, headers=key)
+            assert answer.status_code == 200, (path, body, answer.text)
+            if operation["operationId"] in {"run_action", "get_action_ipfs_id"}:
+                assert answer.json() == operation["responses"]["200"]["content"]["application/json"]["example"]
+            members = answer.json() if isinstance(body, dict) else {}
+            told |= {name: members[name] for name in ("usage_api_key",) if name in members}
+            if "api_key" in members:
+                key = {"X-Api-Key": members["api_key"]}
+            if "client_secret" in members:
+                told["payment_intent_id"] = _paid(acme, members["client_secret"])
+
+
+def _paid(shop: Running, secret: str) -> str:
+    intent = secret.partition("_secret_")[0]
+    form = {"client_secret": secret, "payment_method": "pm_card_visa"}
+    publishable = shop.read("billing/stripe_config")["publishable_key"]
+    paid = shop.http.post(f"/stripe/v1/payment_intents/{intent}/confirm", data=form, auth=(publishable, ""))
+    assert paid.json()["status"] == "succeeded"
+    return intent
 
 
 def test_every_operation_has_examples_of_its_schemas(running: Running) -> None:
