@@ -195,6 +195,18 @@ class EmbeddedSimulator:
         await SimulatorApp(node.simulator, control=node.settings.control)(scope, receive, send)
 
 
+class AtStripe:
+    """The application at the simulator's own port, for SDKs that take no path: every path is one under `/stripe`."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        inside = {"path": SIMULATOR + scope["path"], "raw_path": SIMULATOR.encode() + scope["raw_path"]}
+        await self._app({**scope, **inside}, receive, send)
+
+
 class RequestIds:
     """Gives every request an id, and answers unhandled exceptions with a problem document that reveals only the id.
 

@@ -157,6 +157,8 @@ def _settings(options: argparse.Namespace) -> Settings:
     values["stripe_keys"] = _stripe_keys() if values["payments"] == "stripe" else None
     if "stripe_api_base" in values and values["payments"] != "stripe":
         raise OptionsError("--stripe-api-base names the server of --payments stripe: give that too")
+    if values["stripe_port"] and values["payments"] != "simulator":
+        raise OptionsError("--stripe-port is the port of --payments simulator: take it away")
     values["control_token"] = _control_token(values.pop("control_token_file", None), is_served=values["control"])
     if "contract" in values and "rpc_url" not in values:
         raise OptionsError("--contract names a contract on an external chain: give --rpc-url too")

@@ -163,6 +163,13 @@ def _add_service_options(serve: argparse.ArgumentParser) -> None:
         f"the variables {STRIPE_SECRET} and {STRIPE_PUBLISHABLE}; or nowhere",
     )
     group.add_argument(
+        "--stripe-port",
+        type=_integer(0, 65535),
+        default=Settings.stripe_port,
+        metavar="PORT",
+        help="a port of its own for the embedded simulator, for Stripe's SDKs; 0 takes a free one",
+    )
+    group.add_argument(
         "--stripe-api-base",
         type=_base_url,
         default=argparse.SUPPRESS,

@@ -12,7 +12,7 @@ from typing import Any
 
 import h11
 import uvicorn
-from fastapi import FastAPI
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import RequestResponseCycle
 from uvicorn.server import ServerState
 
@@ -51,7 +51,7 @@ class TimeLimits:
 class NodeConfig(uvicorn.Config):
     """The configuration of uvicorn for a node, with the state that all connections share."""
 
-    def __init__(self, app: FastAPI, limits: TimeLimits, connections: Connections) -> None:
+    def __init__(self, app: ASGIApp, limits: TimeLimits, connections: Connections) -> None:
         super().__init__(
             app,
             http=NodeProtocol,

@@ -8,11 +8,12 @@ import os
 import socket
 import sys
 from contextlib import closing
+from functools import partial
 
 import uvicorn
 from eth_utils.address import to_checksum_address
 
-from reference_node.app import PREFIX, SIMULATOR
+from reference_node.app import PREFIX, SIMULATOR, AtStripe
 from reference_node.assembly import build_node
 from reference_node.billing.database import LedgerUnavailable
 from reference_node.billing.provider import STRIPE_URL
@@ -89,7 +90,9 @@ class NodeServer(uvicorn.Server):
         limits: TimeLimits = TimeLimits(),  # noqa: B008 - it can't be changed
         connections: Connections | None = None,
     ) -> None:
-        self._settings = NodeConfig(node.app, limits, connections or Connections())
+        connections = connections or Connections()
+        self._settings = NodeConfig(node.app, limits, connections)
+        self._at_stripe = NodeConfig(AtStripe(node.app), limits, connections)
         super().__init__(self._settings)
         self._node = node
         self._listening = listening
@@ -106,14 +109,20 @@ class NodeServer(uvicorn.Server):
             await self._dns.start(self._listening.dns)
         if self._listening.https is not None:
             context = switching_context(lambda: self._node.attestation.evidence.tls)
-            self._https = HttpsListener(self._listening.https, context, self._connection)
+            self._https = HttpsListener(self._listening.https, context, partial(self._connection, self._settings))
             self._https.start()
         await super().startup(sockets)
         self._listening.http.listen(BACKLOG)  # the system's own queue, which asyncio has made as short as its own
+        if self._listening.stripe is not None:
+            self._at_stripe.load()
+            connection = partial(self._connection, self._at_stripe)
+            serve = asyncio.get_running_loop().create_server
+            self.servers.append(await serve(connection, sock=self._listening.stripe, backlog=self._at_stripe.backlog))
+            self._listening.stripe.listen(BACKLOG)
 
-    def _connection(self) -> NodeProtocol:
-        """Create the HTTP protocol of a TLS connection, as uvicorn does for plain ones."""
-        return NodeProtocol(self._settings, self.server_state, self.lifespan.state)
+    def _connection(self, config: NodeConfig) -> NodeProtocol:
+        """Create the HTTP protocol of a connection at a further port, as uvicorn does for those at the first."""
+        return NodeProtocol(config, self.server_state, self.lifespan.state)
 
     def close_beside(self) -> None:
         """Stop answering DNS queries and accepting TLS connections."""
@@ -172,6 +181,7 @@ def describe(node: Node, listening: NodeSockets) -> dict[str, Json]:
         "chain_id": node.chain.chain_id,
         "contract_address": to_checksum_address(node.accounts.address),
         "payments_url": payments_url(node.settings, url),
+        "stripe_url": None if listening.stripe is None else base_url(listening.stripe),
         "control_url": f"{url}/control" if node.settings.control else None,
         "https_url": _https_url(listening),
         **({"accounts": described(node.seeds, node.keys)} if node.seeds else {}),
@@ -259,6 +269,8 @@ def _announce(node: Node, facts: dict[str, Json]) -> None:
     if facts["https_url"] is not None:
         lines.insert(1, f"  HTTPS     {facts['https_url']}, with a certificate for {node.attestation.domain}")
     lines.append(f"  payments  {facts['payments_url'] or 'no credits are sold'} (--payments)")
+    if facts["stripe_url"] is not None:
+        lines.append(f"  Stripe    {facts['stripe_url']}: the same for Stripe's SDKs (--stripe-port)")
     if node.settings.state is None:
         kept = node.settings.ledger or "in memory: credits end with the process (--ledger FILE keeps them)"
         lines.append(f"  ledger    {kept}")

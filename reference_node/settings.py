@@ -48,6 +48,8 @@ class Settings:
     """Cents that a new account begins with."""
     payments: Literal["simulator", "stripe", "none"] = "simulator"
     """Where credits are bought: at the embedded simulator, at Stripe in its test mode, or nowhere."""
+    stripe_port: int = 0
+    """The port at which the embedded simulator answers beside `/stripe`; 0: a free one."""
     stripe_keys: StripeKeys | None = None
     """The keys of the account at Stripe, where payments go there."""
     stripe_api_base: str | None = None

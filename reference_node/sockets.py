@@ -20,6 +20,7 @@ class NodeSockets:
     http: socket.socket
     https: socket.socket | None
     dns: DnsSockets | None
+    stripe: socket.socket | None
 
     def __enter__(self) -> Self:
         return self
@@ -31,7 +32,7 @@ class NodeSockets:
 
     def close(self) -> None:
         """Close all sockets."""
-        for listening in (self.http, self.https, self.dns):
+        for listening in (self.http, self.https, self.dns, self.stripe):
             if listening is not None:
                 listening.close()
 
@@ -41,9 +42,11 @@ def bind(settings: Settings) -> NodeSockets:
     with ExitStack() as bound:
         http = bound.enter_context(listen(settings.host, settings.port))
         https = bound.enter_context(listen(settings.host, settings.tls_port, "--tls-port")) if settings.tls else None
+        sells = settings.payments == "simulator"
+        stripe = bound.enter_context(listen(settings.host, settings.stripe_port, "--stripe-port")) if sells else None
         dns = None if settings.dns_port is None else _bind_dns(settings.host, settings.dns_port)
         bound.pop_all()
-    return NodeSockets(http, https, dns)
+    return NodeSockets(http, https, dns, stripe)
 
 
 def _bind_dns(host: str, port: int) -> DnsSockets:

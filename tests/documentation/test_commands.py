@@ -24,7 +24,7 @@ PACKAGES = {"dig": "bind9-dnsutils"}
 SHOWN_SIMULATOR = "http://127.0.0.1:12111"
 
 SERVERS = {
-    "reference-node serve": "--port 0 --tls-port 0 --dns-port 0",
+    "reference-node serve": "--port 0 --tls-port 0 --dns-port 0 --stripe-port 0",
     "reference-node stripe-simulator": "--port 0",
 }
 """Commands that run until they are stopped, with what has them listen at free ports."""

@@ -25,6 +25,7 @@ from reference_node.typed_data import Envelopes, Flow
 
 SHOWN_NODE = "http://127.0.0.1:8000"
 MODULES = ROOT / "tests" / "js" / "node_modules"
+STRIPE_MODULES = ROOT / "tests" / "node" / "stripe_simulator" / "js" / "node_modules"
 
 
 def of_language(page: str, language: str) -> list[Block]:
@@ -44,21 +45,35 @@ def test_verifier_example_judges_a_folder(
     exec(block.text, {})  # noqa: S102 - the project's own documentation
 
 
-@pytest.mark.parametrize("block", [*of_language("docs/chain.md", "python"), *of_language("docs/chain.md", "js")])
-def test_example_finds_a_new_account_in_the_contract(block: Block, node_url: str, tmp_path: Path) -> None:
-    program, name = (sys.executable, "example.py") if block.language == "python" else (_node_js(), "example.mjs")
-    script = tmp_path / name
-    script.write_text(block.text.replace(SHOWN_NODE, node_url), encoding="utf-8")
-    (tmp_path / "node_modules").symlink_to(MODULES)
-    done = subprocess.run([program, script], capture_output=True, text=True, timeout=300, check=False)  # noqa: S603 - the project's own documentation
-    assert done.stdout.lower() == "true\n", done.stderr
+def run_example(block: Block, ready: dict[str, Any], folder: Path, modules: Path = MODULES) -> str:
+    """What an example prints as a program of its own, at the running node instead of the one that it shows."""
+    text = block.text.replace(SHOWN_NODE, ready["base_url"])
+    text = text.replace("12111", ready["stripe_url"].rpartition(":")[2])
+    program, name = (sys.executable, "example.py") if block.language == "python" else (_node_js(modules), "example.mjs")
+    (folder / name).write_text(text, encoding="utf-8")
+    (folder / "node_modules").symlink_to(modules)
+    command = [program, str(folder / name)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)  # noqa: S603 - our own
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
-def _node_js() -> str:
+def _node_js(modules: Path) -> str:
     node = shutil.which("node")
-    if not (MODULES / "viem").is_dir() or node is None:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("ethers, viem: run `npm --prefix tests/js ci`")
+    if not modules.is_dir() or node is None:
+        advice = f"npm packages: run `npm --prefix {modules.parent.relative_to(ROOT)} ci`"
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(advice)
     return node
+
+
+@pytest.mark.parametrize("block", [*of_language("docs/chain.md", "python"), *of_language("docs/chain.md", "js")])
+def test_example_finds_a_new_account_in_the_contract(block: Block, ready: dict[str, Any], tmp_path: Path) -> None:
+    assert run_example(block, ready, tmp_path).lower() == "true\n"
+
+
+def test_example_of_stripes_sdk_buys_credits(ready: dict[str, Any], tmp_path: Path) -> None:
+    (block,) = of_language("docs/stripe-simulator.md", "js")
+    assert run_example(block, ready, tmp_path, STRIPE_MODULES) == "succeeded true\n"
 
 
 def test_whole_pack_passes_on_a_node(node_url: str, tmp_path: Path) -> None:

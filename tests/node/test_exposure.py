@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 from nodes import Running, refused, serving
 from processes import node_process
@@ -73,6 +74,17 @@ def test_control_with_a_token_takes_no_request_without_it(path: str) -> None:
         accepted = running.http.post(path.replace("//", "/"), json=body, headers={"Authorization": f"Bearer {SPOKEN}"})
         assert accepted.status_code == 200
         assert running.http.get("/core/v1/get_api_payers").status_code == 200
+
+
+def test_port_of_the_simulator_shows_nothing_else_and_is_as_closed() -> None:
+    with serving(Settings(port=0, control=True, control_token=SPOKEN)) as running:
+        url = running.ready["stripe_url"]
+        token = {"Authorization": f"Bearer {SPOKEN}"}
+        statuses = [httpx.post(f"{url}/control/clear", json={}, headers=sent).status_code for sent in ({}, token)]
+        assert statuses == [401, 200]
+        refused(httpx.get(f"{url}/v1/customers", headers={"Host": "evil.example"}), 421, "unknown-host")
+        for path in ("/core/v1/get_api_payers", "/rpc", "/info", "/%2e%2e/info"):
+            assert httpx.get(f"{url}{path}").status_code == 401, "the simulator asks for a key of its own"
 
 
 def test_token_closes_the_control_to_others_and_is_told_nowhere(tmp_path: Path) -> None:

@@ -46,13 +46,14 @@ def test_node_says_where_it_is_and_stops_cleanly(tmp_path: Path, end: signal.Sig
             assert (config["chain_id"], config["contract_address"]) == (ready["chain_id"], ready["contract_address"])
             chain_id = {"jsonrpc": "2.0", "id": 1, "method": "eth_chainId", "params": []}
             assert int(http.post(ready["rpc_url"], json=chain_id).json()["result"], 16) == ready["chain_id"]
+            assert http.get(f"{ready['stripe_url']}/v1/customers").json()["error"]["type"] == "invalid_request_error"
         assert ready["control_url"] is None
         assert not {"clock_control", "funded_wallet"} & set(ready["profile"]["capabilities"])
         process.send_signal(end)
         output, _ = process.communicate(timeout=60)
     assert process.returncode == 0
     assert output.startswith(f"reference node ready at {ready['base_url']}/core/v1\n")
-    for fact in (ready["contract_address"], ready["rpc_url"], "7 cents"):
+    for fact in (ready["contract_address"], ready["rpc_url"], ready["stripe_url"], "7 cents"):
         assert fact in output
     assert [file.name for file in tmp_path.iterdir()] == ["ready.json"]
 
@@ -124,13 +125,14 @@ def test_root_secret_is_never_told(tmp_path: Path) -> None:
     assert SECRET not in (tmp_path / "ready.json").read_text()
 
 
-def test_port_in_use_is_one_clear_line() -> None:
+@pytest.mark.parametrize("option", ["--port", "--stripe-port"])
+def test_port_in_use_is_one_clear_line(option: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        code, error = failing("--port", str(port))
+        code, error = failing(option, str(port))
     assert code == 1
     assert error == (
-        f"reference-node: 127.0.0.1:{port} is in use: stop what listens there, or choose another --port (0: any)\n"
+        f"reference-node: 127.0.0.1:{port} is in use: stop what listens there, or choose another {option} (0: any)\n"
     )
 
 
@@ -142,6 +144,7 @@ def test_port_in_use_is_one_clear_line() -> None:
         (["--rpc-url", "http://127.0.0.1:1"], {"REFERENCE_NODE_ROOT_SECRET": SECRET}, 1, "127.0.0.1:1"),
         (["--rpc-url", "http://127.0.0.1:1"], {}, 2, "--root-secret-file"),
         (["--contract", "0x" + "11" * 20], {}, 2, "--rpc-url"),
+        (["--payments", "none", "--stripe-port", "12111"], {}, 2, "--payments simulator: take it away"),
         (["--root-secret-file", "/nonexistent"], {}, 2, "can't be read"),
         ([], {"REFERENCE_NODE_ROOT_SECRET": "short"}, 2, "64 hex characters"),
         ([], {"REFERENCE_NODE_ROOT_SECRET": "00" * 32}, 2, "no random one"),
@@ -181,6 +184,7 @@ def test_node_that_can_not_start_says_why_in_one_line(
         ["serve", "--tls-domain", "a." * 40 + "example"],
         ["serve", "--tls-port", "65536"],
         ["serve", "--dns-port", "x"],
+        ["serve", "--stripe-port", "65536"],
         ["serve", "--slug", "a/b"],
         ["serve", "--slug", "add"],
         ["serve", "--title", "a b"],

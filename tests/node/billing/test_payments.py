@@ -167,6 +167,7 @@ def test_node_that_sells_nothing_says_so() -> None:
         refused(running.post("billing/create_payment_intent", account, amount_cents=500), 503, "no-payments")
         assert balance(running, account) == 5
         assert running.http.get("/stripe/v1/customers").status_code == 404
+        assert running.ready["stripe_url"] is None
 
 
 def test_record_is_keyed_by_the_accounts_wallet(shop: Running) -> None:
