@@ -18,6 +18,10 @@ DETAIL_LIMIT = 1000
 """The most characters of a detail, so that hostile input can't make an answer large."""
 
 
+STRIPE_PATHS = ("/stripe/", "/v1/")
+"""Paths at which SDKs of Stripe look for its API. They take an answer without the member `error` for a success."""
+
+
 class Problem(Exception):  # noqa: N818 - the term of RFC 9457
     """A refusal or failure to report to the client.
 
@@ -123,6 +127,8 @@ def document(request: Request, status: int, code: str, detail: str, headers: dic
         "code": code,
         "instance": request.scope["request_id"],
     }
+    if request.url.path.startswith(STRIPE_PATHS):
+        body["error"] = {"type": "invalid_request_error" if status < 500 else "api_error", "message": body["detail"]}
     return Response(json.dumps(body, ensure_ascii=False), status, headers, media_type=MEDIA_TYPE)
 
 

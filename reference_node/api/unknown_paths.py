@@ -37,8 +37,11 @@ def refuse_unknown_paths(app: FastAPI, sections: Mapping[str, Sequence[APIRouter
         elif status is HTTPStatus.NOT_FOUND:
             asked = request.url.path.removeprefix(api).lower()[:COMPARED]
             nearest = get_close_matches(asked, operations, 1, MISSPELT) or get_close_matches(asked, operations, 3)
-            hint = f"; did you mean {' or '.join(operations[path] for path in nearest)}?" if nearest else ""
-            reason = f"there is no such path{hint}"
+            reason = "there is no such path"
+            if nearest:
+                reason += f"; did you mean {' or '.join(operations[path] for path in nearest)}?"
+            elif asked.startswith("/v1/"):
+                reason += "; the simulator of Stripe has a port of its own (--stripe-port), told as the node starts"
         code = status.phrase.lower().replace(" ", "-")
         return document(request, status, code, f"{request.method} {quoted(request.url.path)}: {reason}", headers)
 

@@ -103,7 +103,11 @@ def refused(response: httpx.Response, status: int, code: str | None = None) -> d
     assert response.status_code == status, response.text
     assert response.headers["content-type"] == "application/problem+json"
     problem: dict[str, Any] = response.json()
+    error = problem.pop("error", None)
     assert set(problem) == PROBLEM_MEMBERS
+    kind = "invalid_request_error" if status < 500 else "api_error"
+    expected = {"type": kind, "message": problem["detail"]}
+    assert error == (expected if response.url.path.startswith(("/stripe/", "/v1/")) else None)
     assert problem["status"] == status
     assert problem["instance"] == response.headers["x-request-id"]
     assert problem["detail"]

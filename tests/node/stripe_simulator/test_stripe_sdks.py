@@ -74,6 +74,17 @@ def test_sdk_buys_credits(
     assert shop.read("billing/balance", key)["balance_cents"] == 500
 
 
+@pytest.mark.parametrize(("program", "_card", "invalid", "_permission"), SDKS)
+def test_sdk_that_takes_the_nodes_port_for_stripes_says_so(
+    shop: Running, tmp_path: Path, program: Callable[[Path], list[str]], _card: str, invalid: str, _permission: str
+) -> None:
+    done = _run(program(tmp_path), shop, shop.ready["base_url"], "pi_1_secret_1")
+    assert done.returncode != 0
+    assert done.stdout == ""
+    assert "there is no such path; the simulator of Stripe has a port of its own (--stripe-port)" in done.stderr
+    assert invalid in done.stderr
+
+
 def _run(program: list[str], shop: Running, url: str, secret: str) -> subprocess.CompletedProcess[str]:
     assert shop.node.simulator is not None
     keys = shop.node.simulator.keys
