@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
-import pytest
+from browser import browsed
 from nodes import Running
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
@@ -74,18 +71,7 @@ def test_viewer_loads_nothing_from_elsewhere(running: Running) -> None:
 
 
 def test_viewer_shows_our_operations_in_a_browser(running: Running, tmp_path: Path) -> None:
-    browser = shutil.which("chromium")
-    if browser is None:
-        advice = "chromium is missing: install the Debian package chromium"
-        if os.environ.get("CI"):
-            pytest.fail(advice)
-        pytest.skip(advice)
-    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-    command = [browser, *flags, f"--user-data-dir={tmp_path}", "--virtual-time-budget=10000", "--dump-dom"]
-    address = str(running.http.base_url.join("/core/v1/swagger-ui"))
-    shown = subprocess.run(  # noqa: S603 - a browser on our own page
-        [*command, address], capture_output=True, text=True, timeout=600, check=True
-    ).stdout
+    shown = browsed(str(running.http.base_url.join("/core/v1/swagger-ui")), tmp_path)
     assert 'id="operations-Groups-add_group"' in shown
     assert "/core/v1/new_account" in shown
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from browser import browsed
 from cryptography import x509
 from nodes import Running, refused, serving
 from reading import program, read_quote, runtime_events
@@ -132,13 +133,7 @@ def test_listing_links_every_file(attested: Running) -> None:
 
 
 def test_listing_leads_a_browser_to_the_files(attested: Running, tmp_path: Path) -> None:
-    browser = program("chromium", "chromium")
-    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-    command = [browser, *flags, f"--user-data-dir={tmp_path}", "--virtual-time-budget=10000", "--dump-dom"]
-    address = str(attested.http.base_url.join("/evidences/"))
-    shown = subprocess.run(  # noqa: S603 - a browser on our own page
-        [*command, address], capture_output=True, text=True, timeout=600, check=True
-    ).stdout
+    shown = browsed(str(attested.http.base_url.join("/evidences/")), tmp_path)
     assert "<h1>Evidence of tee.example</h1>" in shown
     assert shown.count("<tr>") == 5
     assert '<a href="cert-tee.example.pem">cert-tee.example.pem</a>' in shown

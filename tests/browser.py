@@ -1,4 +1,4 @@
-"""Pages in headless Chromium: their content once scripts have run, and what axe-core finds there."""
+"""Pages in headless Chromium: what their scripts make of them, what axe-core finds there, and what a click does."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-JS = Path(__file__).resolve().parents[1] / "js"
+JS = Path(__file__).resolve().parent / "js"
 AXE = JS / "node_modules" / "axe-core" / "axe.min.js"
 DARK = "--blink-settings=preferredColorScheme=0"
 
@@ -32,17 +33,35 @@ def absent(advice: str) -> None:
     pytest.skip(advice)
 
 
-def browsed(page: Path, folder: Path, *flags: str, fragment: str = "") -> str:
-    """The content of a page once its scripts have run. The browser keeps its own files in the folder."""
-    browser = shutil.which("chromium")
-    if browser is None:
+def browser() -> str:
+    """The program itself."""
+    found = shutil.which("chromium")
+    if found is None:
         absent("chromium is missing: install the Debian package chromium")
+    return str(found)
+
+
+def browsed(page: Path | str, folder: Path, *flags: str, fragment: str = "") -> str:
+    """The content of a file or an address once its scripts have run. The browser keeps its own files in the folder."""
     quiet = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-    command = [str(browser), *quiet, f"--user-data-dir={folder / 'browser'}", "--virtual-time-budget=60000", *flags]
+    command = [browser(), *quiet, f"--user-data-dir={folder / 'browser'}", "--virtual-time-budget=60000", *flags]
+    address = page.as_uri() if isinstance(page, Path) else page
     shown = subprocess.run(  # noqa: S603 - a browser on our own page
-        [*command, "--dump-dom", page.as_uri() + fragment], capture_output=True, text=True, timeout=600, check=True
+        [*command, "--dump-dom", address + fragment], capture_output=True, text=True, timeout=600, check=True
     )
     return shown.stdout
+
+
+def clicked(script: str, address: str) -> Any:
+    """What a script of `tests/js` does to the page at this address, and the errors that its console shows."""
+    node = shutil.which("node")
+    if node is None or not (JS / "node_modules" / "playwright-core").is_dir():
+        absent("playwright-core is missing: run `npm --prefix tests/js ci`")
+    done = subprocess.run(  # noqa: S603 - our own script
+        [str(node), str(JS / script), browser(), address], capture_output=True, text=True, timeout=600, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
 
 
 def violations(page: Path, folder: Path, *flags: str) -> list[object]:
