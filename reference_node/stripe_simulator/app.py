@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -15,13 +17,6 @@ from reference_node.stripe_simulator.simulator import BODY_LIMIT, StripeSimulato
 
 CONTROL = "/control/"
 
-PREFLIGHT = {
-    "access-control-allow-origin": "*",
-    "access-control-allow-methods": "GET, POST, DELETE, OPTIONS",
-    "access-control-allow-headers": "*, Authorization",
-    "access-control-max-age": "300",
-}
-
 
 class SimulatorApp:
     """Serves `/v1`, for browsers as well, and `/control` where that is asked for."""
@@ -29,31 +24,38 @@ class SimulatorApp:
     def __init__(self, simulator: StripeSimulator, *, control: bool = False) -> None:
         self._simulator = simulator
         self._control = control
+        self._api = CORSMiddleware(
+            self._serve_api,
+            allow_origins=["*"],
+            allow_methods=["GET", "POST", "DELETE"],
+            allow_headers=["*"],
+            allow_private_network=True,
+            expose_headers=["Request-Id"],
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         if scope["type"] != "http":
             return
+        path = _path(scope)
+        with suppress(ClientDisconnect):
+            if self._control and path.startswith(CONTROL):
+                request = Request(scope, receive)
+                body = await _body(request)
+                status, told = control(self._simulator, request.method, path.removeprefix(CONTROL), body)
+                await Response(encoded(told), status, media_type="application/json")(scope, receive, send)
+            else:
+                await self._api(scope, receive, send)
+
+    async def _serve_api(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
-        if request.method == "OPTIONS":
-            await Response(status_code=204, headers=PREFLIGHT)(scope, receive, send)
-            return
-        try:
-            body = await _body(request)
-        except ClientDisconnect:
-            return
-        path = scope["raw_path"].decode("latin-1").removeprefix(scope.get("root_path", ""))
-        if self._control and path.startswith(CONTROL):
-            status, told = control(self._simulator, request.method, path.removeprefix(CONTROL), body)
-            await Response(encoded(told), status, media_type="application/json")(scope, receive, send)
-            return
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        answer = await self._answer(ApiRequest(request.method, path, scope["query_string"], headers, body))
+        body = await _body(request)
+        answer = await self._answer(ApiRequest(request.method, _path(scope), scope["query_string"], headers, body))
         if answer is None:
             await _abort(scope, receive, send)
-            return
-        exposed = {"access-control-allow-origin": "*", "access-control-expose-headers": "Request-Id"}
-        await Response(answer.body, answer.status, {**exposed, **answer.headers})(scope, receive, send)
+        else:
+            await Response(answer.body, answer.status, answer.headers)(scope, receive, send)
 
     async def _answer(self, request: ApiRequest) -> Answer | None:
         exchange = self._simulator.begin(request)
@@ -65,6 +67,12 @@ class SimulatorApp:
         if exchange.plan.after:
             await asyncio.sleep(exchange.plan.after)
         return answer
+
+
+def _path(scope: Scope) -> str:
+    """The path below the place where the simulator is mounted, not decoded."""
+    raw_path: bytes = scope["raw_path"]
+    return raw_path.decode("latin-1").removeprefix(scope.get("root_path", ""))
 
 
 async def _body(request: Request) -> bytes:
