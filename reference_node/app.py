@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Sequence
 from http import HTTPStatus
 from importlib.metadata import version
@@ -11,9 +10,9 @@ from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from fastapi_offline import FastAPIOffline
-from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reference_node import control
 from reference_node.api import (
@@ -37,11 +36,12 @@ from reference_node.billing.database import LedgerUnavailable
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import ChainError
 from reference_node.control_token import ControlToken
+from reference_node.cross_origin import CrossOrigin
 from reference_node.hosts import KnownHosts
 from reference_node.kept_file import StateUnavailable
-from reference_node.log_limit import limited_logger
 from reference_node.problems import Problem, Unavailable, Unprocessable, document, problem_document, quoted
 from reference_node.refusals import chain_problem, problem_of
+from reference_node.request_ids import LOG, InternalErrors, RequestIds
 from reference_node.settings import Settings
 from reference_node.stripe_simulator.app import SimulatorApp
 
@@ -59,8 +59,6 @@ UNWRITABLE: dict[type[Exception], tuple[str, str]] = {
     StateUnavailable: ("state-unavailable", "the node can't keep its state; nothing has changed: try later"),
 }
 """Codes and details for files that can't be written."""
-
-LOG = limited_logger("reference_node")
 
 
 def build_app(settings: Settings) -> FastAPI:
@@ -91,6 +89,8 @@ def build_app(settings: Settings) -> FastAPI:
     if settings.control_token is not None:
         app.add_middleware(ControlToken, token=settings.control_token)
     app.add_middleware(KnownHosts, settings=settings)
+    app.add_middleware(InternalErrors)
+    app.add_middleware(CrossOrigin, origins=settings.allowed_origins)
     app.add_middleware(RequestIds)
     return app
 
@@ -205,42 +205,3 @@ class AtStripe:
         """Serve one request."""
         inside = {"path": SIMULATOR + scope["path"], "raw_path": SIMULATOR.encode() + scope["raw_path"]}
         await self._app({**scope, **inside}, receive, send)
-
-
-class RequestIds:
-    """Gives every request an id, and answers unhandled exceptions with a problem document that reveals only the id.
-
-    It also forbids caching of JSON answers and MIME sniffing.
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        request_id = scope["request_id"] = str(uuid.uuid4())
-        started = False
-
-        async def send_with_id(message: Message) -> None:
-            nonlocal started
-            if message["type"] == "http.response.start":
-                started = True
-                headers = MutableHeaders(scope=message)
-                headers["X-Request-Id"] = request_id
-                headers["X-Content-Type-Options"] = "nosniff"
-                if "json" in headers.get("content-type", ""):  # they may hold keys; the viewer's files may be cached
-                    headers.setdefault("Cache-Control", "no-store")
-            await send(message)
-
-        try:
-            await self._app(scope, receive, send_with_id)
-        except Exception:
-            LOG.exception("request %s failed", request_id)
-            if started:
-                raise
-            detail = f"the node failed; its log has more under {request_id}"
-            failure = document(Request(scope), HTTPStatus.INTERNAL_SERVER_ERROR, "internal-error", detail)
-            await failure(scope, receive, send_with_id)

@@ -39,6 +39,15 @@ def _add_server_options(serve: argparse.ArgumentParser) -> None:
         help="a further name by which clients may call the node; more than one may be given",
     )
     group.add_argument(
+        "--allow-origin",
+        dest="allowed_origins",
+        action="append",
+        type=_origin,
+        default=argparse.SUPPRESS,
+        metavar="ORIGIN",
+        help="let web pages of this origin, such as http://localhost:5173, call the node; more than one may be given",
+    )
+    group.add_argument(
         "--ready-file",
         type=Path,
         default=argparse.SUPPRESS,
@@ -220,6 +229,26 @@ def _host(text: str) -> str:
 def _allowed_host(text: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9._-]+", text):
         raise argparse.ArgumentTypeError(f"{text!r} is no name of a host: write one such as node.example, no port")
+    return text
+
+
+def _origin(text: str) -> str:
+    """An origin as browsers write it in the header `Origin` (RFC 6454, section 6.2)."""
+    if text in {"*", "null"}:
+        raise argparse.ArgumentTypeError(f"{text!r} would let pages of everybody in: name each origin")
+    parts = re.fullmatch(
+        r"(?P<origin>[a-z][a-z0-9+.-]*://(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?P<port>:[1-9][0-9]{0,4})?)", text
+    )
+    if parts is None:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no origin: write it as browsers do, scheme://host or scheme://host:port, such as "
+            "http://localhost:5173: in small letters, without a path or a slash at the end"
+        )
+    if (
+        text.startswith(("http://", "https://"))
+        and parts["port"] == {"http": ":80", "https": ":443"}[text.partition(":")[0]]
+    ):
+        raise argparse.ArgumentTypeError(f"{text!r} is never sent: browsers leave the scheme's own port out")
     return text
 
 

@@ -30,6 +30,8 @@ class Settings:
     """0: a free one."""
     allowed_hosts: tuple[str, ...] = ()
     """Further names by which clients may call the node."""
+    allowed_origins: tuple[str, ...] = ()
+    """The origins whose web pages may call the node."""
     chain_id: int = 31337
     """The chain id of the in-memory chain. An external chain reports its own."""
     rpc_url: str | None = None

@@ -209,6 +209,7 @@ def test_help_names_every_option(capsys: pytest.CaptureFixture[str], running: Ru
     named = {
         "contract": "--contract",
         "allowed_hosts": "--allowed-host",
+        "allowed_origins": "--allow-origin",
         "root_secret": "--root-secret-file",
         "root_secret_given": "--root-secret-file",
         "stripe_keys": "STRIPE_SECRET_KEY and STRIPE_PUBLISHABLE_KEY",
