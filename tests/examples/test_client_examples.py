@@ -7,13 +7,12 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from started import started_node
 
 from conformance.run.client_fixtures import ReferenceNode, running_node
 
@@ -29,28 +28,14 @@ def test_python_example_passes(tmp_path: Path) -> None:
     assert "3 passed" in done.stdout
 
 
-@contextmanager
-def _node_of(accounts: Path, ready_file: Path) -> Iterator[None]:
-    """A node with these accounts, as the example says to start it."""
-    command = [sys.executable, "-m", "reference_node", "serve", "--port", "0", "--starter-credits", "100000"]
-    command += ["--seed-accounts", str(accounts), "--ready-file", str(ready_file)]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as node:  # noqa: S603 - our own program
-        try:
-            while not ready_file.exists():
-                assert node.poll() is None, "the node ended before it was ready"
-                time.sleep(0.05)
-            yield
-        finally:
-            node.terminate()
-
-
 def test_typescript_example_passes(tmp_path: Path) -> None:
     folder = EXAMPLES / "client-typescript"
     npm = shutil.which("npm")
     if npm is None or not (folder / "node_modules" / "tsx").is_dir():
         advice = "tsx is missing: run `npm --prefix examples/client-typescript ci`"
         (pytest.fail if os.environ.get("CI") else pytest.skip)(advice)
-    with _node_of(folder / "accounts.yaml", tmp_path / "ready.json"):
+    options = ("--starter-credits", "100000", "--seed-accounts", str(folder / "accounts.yaml"))
+    with started_node(tmp_path / "ready.json", *options):
         done = subprocess.run(  # noqa: S603 - our own script
             [str(npm), "--prefix", str(folder), "test"],
             env=os.environ | {"READY_FILE": str(tmp_path / "ready.json")},
