@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from http import HTTPStatus
 from importlib.metadata import version
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from fastapi_offline import FastAPIOffline
-from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -39,7 +37,7 @@ from reference_node.control_token import ControlToken
 from reference_node.cross_origin import CrossOrigin
 from reference_node.hosts import KnownHosts
 from reference_node.kept_file import StateUnavailable
-from reference_node.problems import Problem, Unavailable, Unprocessable, document, problem_document, quoted
+from reference_node.problems import Problem, Unavailable, Unprocessable, problem_document, quoted
 from reference_node.refusals import chain_problem, problem_of
 from reference_node.request_ids import LOG, InternalErrors, RequestIds
 from reference_node.settings import Settings
