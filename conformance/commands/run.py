@@ -27,7 +27,7 @@ def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     """Add the subcommand."""
     parser = subcommands.add_parser("run", help="judge a node", allow_abbrev=False)
     groups = {title: parser.add_argument_group(title) for title in _titles()}
-    add_options(lambda title: groups[title].add_argument, for_command=True)
+    add_options(lambda title: groups[title].add_argument)
     groups[REPORT].add_argument("--alluredir", metavar="DIR", type=folder, help="write Allure results there")
     groups[REPORT].add_argument(
         "--allure-link-pattern",

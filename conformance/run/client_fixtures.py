@@ -82,7 +82,7 @@ class ReferenceNode:
 @contextmanager
 def running_node() -> Iterator[ReferenceNode]:
     """Run a node in a process of its own until the block ends. Raises NodeNotInstalled and NodeNotStarted."""
-    require_node("the fixture reference_node starts a node")
+    require_node("the fixture conformance_node starts a node")
     with BundledNode() as process:
         process.wait_until_ready()
         node = ReferenceNode(load_ready_file(process.ready_file))

@@ -63,9 +63,13 @@ def above_0(text: str) -> float:
     return value
 
 
+PREFIX = "conformance"
+"""Begins the names of pytest's options, of their destinations and of the fixtures: pytest has one space for all plugins."""
+
+
 @dataclass(frozen=True)
 class Spelling:
-    """How an option is written on a command line."""
+    """How an option is written on the command line of ``service-conformance``."""
 
     flag: str
     help: str
@@ -75,8 +79,11 @@ class Spelling:
     group: str = "the cases"
     repeats_case: bool = False
     """Whether the command that repeats a case has to include it."""
-    command_flag: str = ""
-    """The flag of ``service-conformance run``, where it differs from pytest's."""
+
+    @property
+    def pytest_flag(self) -> str:
+        """How pytest spells it: ``--conformance-node-url``. Other plugins have a ``--timeout`` or ``--html``, too."""
+        return f"--{PREFIX}-{self.flag.removeprefix('--')}"
 
 
 SELECTING = ("packs", "cases", "requirements", "families", "levels")
@@ -197,12 +204,11 @@ class Options:
     results: Annotated[
         Path | None,
         Spelling(
-            "--results",
+            "--output",
             "write results.json there; the command writes junit.xml, too",
             "DIR",
             folder,
             REPORT,
-            command_flag="--output",
         ),
     ] = None
 
@@ -241,34 +247,37 @@ class Options:
         return SampleOptions(full=self.full, cells=self.cells, budget=self.budget)
 
     @classmethod
-    def of(cls, namespace: argparse.Namespace) -> Self:
-        """Build the options from the namespace of argparse or pytest."""
-        read = {name: value for name, value in vars(namespace).items() if name in SPELLINGS and value is not None}
+    def of(cls, namespace: argparse.Namespace, prefix: str = "") -> Self:
+        """Build the options from the namespace of argparse, or of pytest, where names have a prefix."""
+        stated = {name: getattr(namespace, prefix + name, None) for name in SPELLINGS}
+        read = {name: value for name, value in stated.items() if value is not None}
         fields: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in read.items()
         }
         return cls(**fields)
 
     def arguments(self) -> list[str]:
-        """The command line that gives the same options."""
-        return [flag if value is None else f"{flag}={value}" for flag, value in self._stated(SPELLINGS)]
+        """The command line of pytest that gives the same options."""
+        stated = [(SPELLINGS[name].pytest_flag, value) for name, value in self._stated(SPELLINGS)]
+        return [flag if value is None else f"{flag}={value}" for flag, value in stated]
 
     def selecting(self) -> tuple[str, ...]:
         """The part of the command line that chooses cases."""
-        return tuple(f"{flag}={value}" for flag, value in self._stated(SELECTING))
+        return tuple(f"{SPELLINGS[name].flag}={value}" for name, value in self._stated(SELECTING))
 
     def to_repeat_case(self) -> tuple[str, ...]:
         """The arguments that the command which repeats one case needs."""
         names = [name for name, spelling in SPELLINGS.items() if spelling.repeats_case]
-        return tuple(part for pair in self._stated(names) for part in pair if part is not None)
+        stated = [(SPELLINGS[name].flag, value) for name, value in self._stated(names)]
+        return tuple(part for pair in stated for part in pair if part is not None)
 
     def _stated(self, names: Iterable[str]) -> list[tuple[str, str | None]]:
-        """Flags with their values; a switch has none."""
+        """Names of options with their values; a switch has none."""
         stated: list[tuple[str, str | None]] = []
         for name in names:
             value = getattr(self, name)
             values = value if isinstance(value, tuple) else [] if value is None or value is False else [value]
-            stated += [(SPELLINGS[name].flag, None if item is True else str(item)) for item in values]
+            stated += [(name, None if item is True else str(item)) for item in values]
         return stated
 
 
@@ -278,22 +287,22 @@ SPELLINGS: dict[str, Spelling] = {
 """The options by the names of their fields."""
 
 
-def add_options(group_for: Callable[[str], Callable[..., object]], *, for_command: bool = False) -> None:
-    """Declare every option, by `add_argument` of argparse or `addoption` of pytest for a group of options."""
+def add_options(group_for: Callable[[str], Callable[..., object]]) -> None:
+    """Declare every option, by `add_argument` of argparse for a group of options."""
     for name, spelling in SPELLINGS.items():
-        add_option(group_for(spelling.group), name, for_command=for_command)
+        add_option(group_for(spelling.group), name)
 
 
-def add_option(add: Callable[..., object], name: str, *, for_command: bool = True) -> None:
-    """Declare one option by the name of its field."""
+def add_option(add: Callable[..., object], name: str, *, pytest: bool = False) -> None:
+    """Declare one option by the name of its field, for a command or for pytest."""
     spelling, repeatable = SPELLINGS[name], isinstance(getattr(Options, name), tuple)
-    flag = spelling.command_flag if for_command and spelling.command_flag else spelling.flag
+    flag, dest = (spelling.pytest_flag, f"{PREFIX}_{name}") if pytest else (spelling.flag, name)
     if spelling.metavar is None:
-        add(flag, dest=name, action="store_true", help=spelling.help)
+        add(flag, dest=dest, action="store_true", help=spelling.help)
     else:
         add(
             flag,
-            dest=name,
+            dest=dest,
             action="append" if repeatable else "store",
             metavar=spelling.metavar,
             type=spelling.type,

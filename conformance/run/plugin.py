@@ -1,6 +1,6 @@
 """The pytest plugin: options that run packs, and fixtures for clients' own tests.
 
-    pytest --node-url http://127.0.0.1:8000 --pack 'usage_*'
+    pytest --conformance-node-url http://127.0.0.1:8000 --conformance-pack 'usage_*'
 
 Every pytest in the environment loads this module. It does nothing until one of its options or fixtures is used, and
 only then imports `conformance.run.session`, which runs the packs.
@@ -12,22 +12,23 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.run.options import add_options
+from conformance.run.options import PREFIX, SPELLINGS, add_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from conformance.run.client_fixtures import ReferenceNode, ServiceAccount
 
-ASKING = ("conformance", "node_url", "packs", "pack_dirs")
+ASKING = (PREFIX, *(f"{PREFIX}_{name}" for name in ("node_url", "packs", "pack_dirs")))
 """Any of these options makes pytest run packs."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The options, in a group of their own."""
     group = parser.getgroup("service-conformance", "conformance of a node of the service")
-    group.addoption("--conformance", action="store_true", help="run packs, even without one of the options below")
-    add_options(lambda _: group.addoption)
+    group.addoption(f"--{PREFIX}", action="store_true", help="run packs, even without one of the options below")
+    for name in SPELLINGS:
+        add_option(group.addoption, name, pytest=True)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -43,7 +44,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(scope="session")
-def reference_node() -> Iterator[ReferenceNode]:
+def conformance_node() -> Iterator[ReferenceNode]:
     """A reference node for the session (docs/client-tests.md)."""
     from conformance.run.client_fixtures import running_node  # noqa: PLC0415 - as above
 
@@ -52,6 +53,6 @@ def reference_node() -> Iterator[ReferenceNode]:
 
 
 @pytest.fixture
-def service_account(reference_node: ReferenceNode) -> ServiceAccount:
+def conformance_account(conformance_node: ReferenceNode) -> ServiceAccount:
     """An account on the reference node with credits, a wallet, a group and a usage key that runs actions."""
-    return reference_node.new_account()
+    return conformance_node.new_account()

@@ -34,7 +34,7 @@ from conformance.run.judged_node import JudgedNode
 from conformance.run.known import Known, load_known
 from conformance.run.listing import by_requirement
 from conformance.run.offered import not_offered
-from conformance.run.options import Options
+from conformance.run.options import PREFIX, Options
 from conformance.run.processes import CAN_FORK, CaseProcesses
 from conformance.run.runner import run_case
 from conformance.run.selection import select
@@ -54,7 +54,7 @@ class ConformanceSession:
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         config.stash[RUNNING] = self
-        self.options = Options.of(config.option)
+        self.options = Options.of(config.option, f"{PREFIX}_")
         _check_processes(config, self.options)
         if self.options.results:
             self._make_writable(self.options.results, self.options.results, RESULTS_NAME, MATRIX_NAME)

@@ -20,15 +20,17 @@ def run(node: ReferenceNode, key: str, code: str, **parameters: object) -> httpx
     return httpx.post(f"{node.api_url}/service_action", json=body, headers={"X-Api-Key": key}, timeout=60)
 
 
-def test_action_signs_with_the_wallet(reference_node: ReferenceNode, service_account: ServiceAccount) -> None:
-    answer = run(reference_node, service_account.usage_key, SIGN, pkpId=service_account.pkp_id, message="hello")
+def test_action_signs_with_the_wallet(conformance_node: ReferenceNode, conformance_account: ServiceAccount) -> None:
+    answer = run(
+        conformance_node, conformance_account.usage_key, SIGN, pkpId=conformance_account.pkp_id, message="hello"
+    )
     signer = Account.recover_message(encode_defunct(text="hello"), signature=answer.json()["response"])
-    assert signer == service_account.pkp_address
+    assert signer == conformance_account.pkp_address
 
 
 @pytest.mark.parametrize("key", ["", "bm9ib2R5IGhhcyB0aGlzIGtleSBhdCBhbGwgYW55d2U="])
 def test_run_without_a_known_key_is_refused(
-    reference_node: ReferenceNode, service_account: ServiceAccount, key: str
+    conformance_node: ReferenceNode, conformance_account: ServiceAccount, key: str
 ) -> None:
-    answer = run(reference_node, key, SIGN, pkpId=service_account.pkp_id, message="hello")
+    answer = run(conformance_node, key, SIGN, pkpId=conformance_account.pkp_id, message="hello")
     assert answer.status_code == 401

@@ -18,7 +18,7 @@ from conformance.commands.run import jobs_that_pay
 from conformance.profile import Profile
 from conformance.report import ExitCode
 from conformance.report.profile_used import profile_digest
-from conformance.run.options import Options, add_options
+from conformance.run.options import SPELLINGS, Options, add_option
 
 PACK = """\
 pack: trial
@@ -163,8 +163,9 @@ def test_options_reach_pytest_as_they_were_given() -> None:
     )
 
     of_pytest = ArgumentParser()
-    add_options(lambda _: of_pytest.add_argument)
-    assert Options.of(of_pytest.parse_args(options.arguments())) == options
+    for name in SPELLINGS:
+        add_option(of_pytest.add_argument, name, pytest=True)
+    assert Options.of(of_pytest.parse_args(options.arguments()), "conformance_") == options
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,17 @@ conformance.run.processes.run_case = lambda *_: os._exit(1)
 def test_run_whose_processes_die_is_interrupted(project: pytest.Pytester, node: TinyNode) -> None:
     (project.path / "dying.py").write_text(DYING, encoding="utf-8")
 
-    result = run_apart(project, "-p", "dying", "--node-url", node.url, "--results", "out", "--jobs", "2")
+    result = run_apart(
+        project,
+        "-p",
+        "dying",
+        "--conformance-node-url",
+        node.url,
+        "--conformance-output",
+        "out",
+        "--conformance-jobs",
+        "2",
+    )
 
     assert results(project)["exit_code"] == 5
     assert results(project)["interrupted"] == "a process of the suite died; 5 of 5 cases did not report"
@@ -43,7 +53,7 @@ def test_run_that_is_interrupted_leaves_whole_results(project: pytest.Pytester, 
         """)
     (project.path / "interrupting.py").write_text(interrupting, encoding="utf-8")
 
-    result = run_apart(project, "-p", "interrupting", "--node-url", node.url, "--results", "out")
+    result = run_apart(project, "-p", "interrupting", "--conformance-node-url", node.url, "--conformance-output", "out")
 
     assert "did not report" in str(results(project)["interrupted"])
     assert verdicts(project) == {"passes": "pass"}
@@ -57,7 +67,7 @@ def test_run_that_stops_early_does_not_conform(project: pytest.Pytester, node: T
     (project.path / "packs" / "trial.yaml").write_text(order, encoding="utf-8")
     node.faults["list_groups"] = always(500)
 
-    run(project, "--node-url", node.url, "-x", "--results", "out")
+    run(project, "--conformance-node-url", node.url, "-x", "--conformance-output", "out")
 
     assert results(project)["conforms"] is False
     assert "did not report" in str(results(project)["interrupted"])
@@ -77,7 +87,17 @@ def pytest_runtest_logreport(report):
 def test_run_that_sigterm_ends_leaves_whole_results(project: pytest.Pytester, node: TinyNode, jobs: str) -> None:
     (project.path / "terminated.py").write_text(TERMINATED, encoding="utf-8")
 
-    result = run_apart(project, "-p", "terminated", "--node-url", node.url, "--results", "out", "--jobs", jobs)
+    result = run_apart(
+        project,
+        "-p",
+        "terminated",
+        "--conformance-node-url",
+        node.url,
+        "--conformance-output",
+        "out",
+        "--conformance-jobs",
+        jobs,
+    )
 
     assert results(project)["interrupted"] == "SIGTERM; 4 of 5 cases did not report"
     assert len(verdicts(project)) == 1
@@ -110,7 +130,17 @@ def test_node_that_hangs_does_not_hold_up_a_run_that_is_ended(
         node.faults[path] = node.hang
 
     began = time.monotonic()
-    run_apart(project, "-p", "hung", "--node-url", node.url, "--results", "out", "--jobs", jobs)
+    run_apart(
+        project,
+        "-p",
+        "hung",
+        "--conformance-node-url",
+        node.url,
+        "--conformance-output",
+        "out",
+        "--conformance-jobs",
+        jobs,
+    )
 
     assert "SIGTERM" in str(results(project)["interrupted"])
     assert time.monotonic() - began < 30, "each request to the node may take 45 s"
@@ -137,7 +167,15 @@ def test_signal_does_not_stop_the_writing_of_results(project: pytest.Pytester, n
     (project.path / "meanwhile.py").write_text(WRITTEN_MEANWHILE, encoding="utf-8")
 
     result = run_apart(
-        project, "-p", "meanwhile", "--node-url", node.url, "--results", "out", "--html", "out/page.html"
+        project,
+        "-p",
+        "meanwhile",
+        "--conformance-node-url",
+        node.url,
+        "--conformance-output",
+        "out",
+        "--conformance-html",
+        "out/page.html",
     )
 
     assert len(verdicts(project)) == 5
@@ -164,8 +202,10 @@ write._replace = full
 def test_report_that_finds_no_room_is_named_and_counts_in_the_results(project: pytest.Pytester, node: TinyNode) -> None:
     (project.path / "unwritable.py").write_text(UNWRITABLE, encoding="utf-8")
 
-    files = ("--html", "page.html", "--summary", "page.md")
-    result = run_apart(project, "-p", "unwritable", "--node-url", node.url, "--results", "out", *files)
+    files = ("--conformance-html", "page.html", "--conformance-summary", "page.md")
+    result = run_apart(
+        project, "-p", "unwritable", "--conformance-node-url", node.url, "--conformance-output", "out", *files
+    )
 
     assert "page.html cannot be written: No space left on device" in result.stdout.str()
     assert (project.path / "page.md").exists()
@@ -202,7 +242,18 @@ def test_case_that_sigterm_ends_in_another_process_cleans_up(project: pytest.Pyt
 
     node.faults |= {"get_node_chain_config": wait_for_it, "list_groups": hang}
 
-    run_apart(project, "-p", "terminated", "--node-url", node.url, "--results", "out", "--jobs", "2", "--timeout=2")
+    run_apart(
+        project,
+        "-p",
+        "terminated",
+        "--conformance-node-url",
+        node.url,
+        "--conformance-output",
+        "out",
+        "--conformance-jobs",
+        "2",
+        "--conformance-timeout=2",
+    )
 
     assert verdicts(project) == {"quick": "pass"}
     assert "remove_group" in node.paths()
@@ -211,7 +262,17 @@ def test_case_that_sigterm_ends_in_another_process_cleans_up(project: pytest.Pyt
 def test_node_that_answers_nothing_any_more_ends_the_run(project: pytest.Pytester, node: TinyNode) -> None:
     node.faults["new_account"] = node.hang
 
-    result = run(project, "--node-url", node.url, "--timeout", "0.2", "--max-timeouts", "2", "--results", "out")
+    result = run(
+        project,
+        "--conformance-node-url",
+        node.url,
+        "--conformance-timeout",
+        "0.2",
+        "--conformance-max-timeouts",
+        "2",
+        "--conformance-output",
+        "out",
+    )
 
     assert set(verdicts(project).values()) == {"inconclusive"}
     assert len(verdicts(project)) == 3
@@ -234,9 +295,19 @@ def errs(judge: Judge) -> None:
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_error_of_a_case_does_not_end_the_run(project: pytest.Pytester, node: TinyNode, jobs: str) -> None:
     (project.path / "packs" / "erring.py").write_text(ERRING, encoding="utf-8")
-    chosen = ("--case", "*::passes", "--case", "*::errs")
+    chosen = ("--conformance-case", "*::passes", "--conformance-case", "*::errs")
 
-    result = run_apart(project, "--node-url", node.url, "--results", "out", "-v", "--jobs", jobs, *chosen)
+    result = run_apart(
+        project,
+        "--conformance-node-url",
+        node.url,
+        "--conformance-output",
+        "out",
+        "-v",
+        "--conformance-jobs",
+        jobs,
+        *chosen,
+    )
 
     assert verdicts(project) == {"errs": "suite error", "passes": "pass"}
     assert (result.ret, results(project)["exit_code"]) == (6, 6)
@@ -275,7 +346,7 @@ def test_missing_key_of_the_funder_stops_only_cases_that_need_gas(
         """
     (project.path / "profile.yaml").write_text(dedent(profile), encoding="utf-8")
 
-    run(project, "--conformance", "--profile", "profile.yaml", "--results", "out")
+    run(project, "--conformance", "--conformance-profile", "profile.yaml", "--conformance-output", "out")
 
     assert verdicts(project) == {"without-gas": "pass", "with-gas": "inconclusive"}
     (told,) = [case["reason"] for case in cases(project) if case["verdict"] == "inconclusive"]
