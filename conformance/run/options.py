@@ -64,7 +64,7 @@ def above_0(text: str) -> float:
 
 
 PREFIX = "conformance"
-"""Begins the names of pytest's options, of their destinations and of the fixtures: pytest has one space for all plugins."""
+"""Begins the names of pytest's options, their destinations and the fixtures: all plugins share one space of names."""
 
 
 @dataclass(frozen=True)

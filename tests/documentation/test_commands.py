@@ -114,7 +114,9 @@ SHORTER = {
         "--case execution_rule::matrix --cell usage-this/this/none/1"
     ),
     "service-conformance run --pack model --budget 4 --seed 1": "--budget 1 --case model::runs",
-    "pytest --conformance-node-url http://127.0.0.1:8000 --conformance-pack 'usage_*'": "--conformance-case '*::may-create-*'",
+    "pytest --conformance-node-url http://127.0.0.1:8000 --conformance-pack 'usage_*'": (
+        "--conformance-case '*::may-create-*'"
+    ),
 }
 """What is added to long runs so that they run a few cases only."""
 
