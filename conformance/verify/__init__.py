@@ -16,7 +16,15 @@ from conformance.verify.evidence import Evidence, load_folder, save_folder
 from conformance.verify.faults import FAULTS, Kind
 from conformance.verify.fetching import Sources, fetch, fetch_and_verify
 from conformance.verify.observed import CaaAnswer, CaaRecord, Observed
-from conformance.verify.policy import Policy, TcbStatus, intel_root
+from conformance.verify.policy import (
+    Expected,
+    KeyProvider,
+    MeasuredEvent,
+    Measurements,
+    Policy,
+    TcbStatus,
+    intel_root,
+)
 from conformance.verify.results import RULES, Finding, Outcome, Rule, RuleFacts, RuleResult, Severity, Verified
 from conformance.verify.transport import FetchError, Witness
 from conformance.verify.verifying import verify, verify_quote
@@ -27,9 +35,13 @@ __all__ = [
     "CaaAnswer",
     "CaaRecord",
     "Evidence",
+    "Expected",
     "FetchError",
     "Finding",
+    "KeyProvider",
     "Kind",
+    "MeasuredEvent",
+    "Measurements",
     "Observed",
     "Outcome",
     "Policy",

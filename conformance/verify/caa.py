@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from conformance.verify.faults import Fault
@@ -43,8 +44,8 @@ def parse_issue(value: str) -> Permission | None:
     return Permission(issuer, accounts[0] if accounts else None) if issuer else None
 
 
-def check_account(answer: CaaAnswer, uri: str, *, allow_others: bool = False) -> int:
-    """Number of records that pin the account. Fault: a record permits somebody else, or none pins it."""
+def check_account(answer: CaaAnswer, uri: str, *, allow_others: bool = False, accepted: Collection[str] = ()) -> int:
+    """Number of records that pin the account. Fault: a record permits one that is not accepted, or none pins it."""
     _check_answer(answer)
     issue = _permissions(answer, "issue")
     if issue is None:
@@ -57,8 +58,9 @@ def check_account(answer: CaaAnswer, uri: str, *, allow_others: bool = False) ->
     if not any(permission.account == uri for permission in issue):
         named = ", ".join(map(repr, others)) or "nobody"
         raise Fault("caa-account-absent", f"the evidence's account is {uri!r}; the records permit {named[:300]}", WHERE)
-    if others and not allow_others:
-        raise Fault("caa-other-account", f"beside {uri!r} the records permit {others[0]!r}", WHERE)
+    unknown = [account for account in others if account not in accepted]
+    if unknown and not allow_others:
+        raise Fault("caa-other-account", f"beside {uri!r} the records permit {unknown[0]!r}", WHERE)
     return len(permissions) - len(others)
 
 

@@ -15,6 +15,7 @@ from cryptography.exceptions import InvalidSignature
 
 from conformance.verify.certificates import SIMULATED, Certificate, read_chain
 from conformance.verify.collateral import (
+    WHERE,
     Collateral,
     check_dates,
     check_revocation_issuers,
@@ -42,7 +43,7 @@ from conformance.verify.quote_library import (
     library_status,
 )
 from conformance.verify.signatures import check_signatures
-from conformance.verify.strict import when
+from conformance.verify.strict import unix_seconds, when
 from conformance.verify.tcb import TcbVerdict, evaluate, module_fault, qe_fault
 
 INTEL_QE = bytes.fromhex("939a7233f79c4ca9940a0db3957f0607")
@@ -130,6 +131,7 @@ def judge_quote(
     verdict = _own_verdict(quote, collateral, chain.extension, enclave, where)
     _check_with_library(quote, chain, collateral, root, at, verdict, policy, where)
     _check_status(verdict, policy, where)
+    _check_ages(verdict, collateral, policy, at, where)
     return Platform(verdict.status, verdict.advisories, debug, chain.extension.fmspc, chain.extension.ppid)
 
 
@@ -152,6 +154,21 @@ def _check_status(verdict: TcbVerdict, policy: Policy, where: str) -> None:
         accepted = ", ".join(sorted(policy.accepted_statuses))
         advisories = f" ({', '.join(verdict.advisories)})" if verdict.advisories else ""
         raise Fault("tcb-status", f"the platform is {verdict.status}{advisories}; accepted: {accepted}", where)
+
+
+def _check_ages(verdict: TcbVerdict, collateral: Collateral, policy: Policy, at: int, where: str) -> None:
+    """Neither a level that was reached nor what describes the levels is older than the policy allows."""
+    for date in verdict.dates if policy.most_tcb_age is not None else ():
+        try:
+            old = at - unix_seconds(date) > (policy.most_tcb_age or 0)
+        except ValueError as problem:
+            raise Fault("tcb-age", f"tcbDate: {problem}", WHERE) from problem
+        if old:
+            raise Fault("tcb-age", f"the TCB level is of {date}; judged for {when(at)}", where)
+    for signed in (collateral.signed_tcb_info, collateral.signed_qe_identity):
+        if policy.most_collateral_age is not None and at - signed.issued > policy.most_collateral_age:
+            issued = f"issued {when(signed.issued)}, judged for {when(at)}"
+            raise Fault("collateral-age", issued, signed.where)
 
 
 def _check_header(quote: Quote, where: str) -> None:

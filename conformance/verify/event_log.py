@@ -34,7 +34,7 @@ class Event:
     """Empty where the log leaves it out."""
     name: str
     payload: bytes
-    """Of runtime events; what a boot event carries is not read."""
+    """Of a boot event it is not hashed, and empty where it is no hex."""
     version_1: bool
 
     @property
@@ -80,9 +80,16 @@ def _read(index: int, event: dict[str, object]) -> Event:
     name, payload = text_member(event, "event"), text_member(event, "event_payload")
     name.encode()
     return Event(
-        index, register, kind, digest, name, hex_bytes(payload) if kind == RUNTIME else b"",
+        index, register, kind, digest, name, hex_bytes(payload) if kind == RUNTIME else _lenient(payload),
         event.get("version") in _VERSION_1,
     )  # fmt: skip
+
+
+def _lenient(payload: str) -> bytes:
+    try:
+        return hex_bytes(payload)
+    except ValueError:
+        return b""
 
 
 def extend(digests: Iterable[bytes]) -> bytes:

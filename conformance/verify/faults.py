@@ -158,6 +158,8 @@ _REFUSED = (
         ("td-attributes", "ATT-140", "TD attributes that no production TD has"),
         ("tcb-status", "ATT-140", "the platform's TCB status is not among the accepted ones"),
         ("tcb-unmatched", "ATT-140", "no TCB level of the collateral matches the platform"),
+        ("tcb-age", None, "the platform's TCB level is older than the policy allows"),
+        ("collateral-age", None, "TCB info or QE identity was issued longer ago than the policy allows"),
         ("readings-differ", "ATT-140", "the quote library and this verifier disagree"),
         ("root-unusable", None, "the root certificate that the caller named cannot be read"),
         ("time-unknown", None, "no time is stated, and observed.json gives none"),
@@ -200,6 +202,21 @@ _REFUSED = (
         Rule.EXPECTED_COMPOSE,
         ("compose-unexpected", None, "the service does not run the compose file that the caller named"),
     )
+    | _kinds(
+        Rule.BOOT_MEASUREMENTS,
+        ("firmware-unexpected", None, "MRTD is that of no measurements that the caller accepts"),
+        ("boot-unexpected", None, "RTMR0, RTMR1 or RTMR2 is not that of the measurements that the caller accepts"),
+    )
+    | _kinds(
+        Rule.EXPECTED_IDENTITY,
+        ("app-unexpected", None, "the measured app id is not the one that the policy names"),
+        ("instance-unexpected", None, "the measured instance id is not the one that the policy names"),
+        ("compose-hash-unexpected", None, "the measured compose hash is none that the policy names"),
+        ("image-unexpected", None, "an image of the compose file has a digest that the policy does not name"),
+        ("os-image-unexpected", None, "the measured OS image hash is none that the policy names, or not measured once"),
+        ("key-provider-unexpected", None, "the measured key provider is not the policy's, or not measured once"),
+        ("account-unexpected", None, "the evidence's ACME account is none that the policy names"),
+    )
 )
 
 _OTHERS = {
@@ -231,7 +248,7 @@ _OTHERS = {
     "verifier-fault": Kind(Rule.QUOTES, None, "an error of the verifier itself; please report it", Severity.REFUSED),
     "not-fresh": Kind(Rule.REPORT_DATA, "ATT-230", "zero report data: the quote may have any age", Severity.NOTE),
     "boot-not-judged": Kind(
-        Rule.REGISTERS, "ATT-130", "MRTD and RTMR0 to 2 have no expected values here", Severity.NOTE
+        Rule.REGISTERS, "ATT-130", "no measurements were named: nothing tells which system booted", Severity.NOTE
     ),
     "boot-log-absent": Kind(
         Rule.REGISTERS, "ATT-130", "the log has no events of a boot register, which is shown as it is", Severity.NOTE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
@@ -20,6 +20,60 @@ class TcbStatus(StrEnum):
     TD_RELAUNCH_ADVISED = "TDRelaunchAdvised"
     TD_RELAUNCH_ADVISED_CONFIGURATION_NEEDED = "TDRelaunchAdvisedConfigurationNeeded"
     REVOKED = "Revoked"
+
+
+BOOT_REGISTERS = ("mrtd", "rtmr0", "rtmr1", "rtmr2")
+"""What firmware and boot are measured into, as dstack-mr names it."""
+
+
+@dataclass(frozen=True)
+class MeasuredEvent:
+    """An event of a boot."""
+
+    register: int
+    """RTMR that it extends, 0 to 2."""
+    name: str
+    digest: bytes
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """The registers of one boot that is accepted, 48 bytes each, for one image on one kind of machine."""
+
+    name: str
+    source: str
+    """Where the values come from, for people."""
+    mrtd: bytes
+    rtmr0: bytes
+    """Depends on the machine's processors, memory and devices, too."""
+    rtmr1: bytes
+    rtmr2: bytes
+    events: tuple[MeasuredEvent, ...] = ()
+    """What the registers were extended by, where that is known: a refusal then names the event that differs."""
+
+
+@dataclass(frozen=True)
+class KeyProvider:
+    """Who gives the app its keys. None: whatever is measured."""
+
+    name: str | None = None
+    id: str | None = None
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Who and what must run. None, or an empty set: whatever is measured."""
+
+    app_id: bytes | None = None
+    """Also the address of the authorisation contract."""
+    instance_id: bytes | None = None
+    key_provider: KeyProvider | None = None
+    compose_hashes: frozenset[bytes] = frozenset()
+    image_digests: frozenset[str] = frozenset()
+    """`sha256:` and 64 hex digits; no service may have another."""
+    os_image_hashes: frozenset[bytes] = frozenset()
+    acme_accounts: frozenset[str] = frozenset()
+    """URIs. The evidence's account must be one of them, and CAA records may name any."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +94,14 @@ class Policy:
     """Accept CAA records that pin further ACME accounts beside the evidence's (`caa-other-account`)."""
     expected_compose: bytes | None = None
     """A compose file, or a whole app_compose text, that the service must run exactly."""
+    measurements: tuple[Measurements, ...] = ()
+    """The boots that are accepted. Without any, nothing judges which firmware and kernel booted."""
+    expected: Expected = field(default_factory=Expected)
+    """Who and what must run."""
+    most_tcb_age: int | None = None
+    """Seconds since the date of the TCB level that the platform reaches (`tcb-age`)."""
+    most_collateral_age: int | None = None
+    """Seconds since TCB info and QE identity were issued (`collateral-age`)."""
 
 
 @cache

@@ -215,6 +215,12 @@ class Reading:
         check_replay(self.events, self.quote.report.rt_mr3, f"{ATTESTATION}: event_log")
         return identity_of(self.events, f"{ATTESTATION}: event_log")
 
+    def measured_once(self, name: str) -> bytes | None:
+        """The payload of the system's only event of a name. None: there is not exactly one, or one may be hidden."""
+        _ = self.identity
+        found = [event for event in before_ready(self.events) if f"{event.name}:".startswith(f"{name}:")]
+        return found[0].payload if len(found) == 1 and found[0].name == name else None
+
     def platform(self, quote: Quote, where: str) -> Platform:
         """A quote judged down to the root."""
         if where not in self._platforms:

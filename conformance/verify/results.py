@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
+from conformance.verify.policy import MeasuredEvent
+
 
 class Rule(StrEnum):
     """What is judged: the eight verification rules of "Endpoints / Attestation", and the chain beneath them."""
@@ -28,7 +30,9 @@ class Rule(StrEnum):
     INFO = "info"
     ATTESTATION = "attestation"
     EVIDENCE_FILES = "evidence-files"
+    BOOT_MEASUREMENTS = "boot-measurements"
     EXPECTED_COMPOSE = "expected-compose"
+    EXPECTED_IDENTITY = "expected-identity"
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,9 @@ RULES: Mapping[Rule, RuleFacts] = MappingProxyType(
             8, ("ATT-250", "ATT-260"), "authorised on-chain", "the JSON-RPC asked, and the contract's owner"
         ),
         Rule.QUOTES: RuleFacts(None, ("ATT-140",), "quotes", "the root certificate and its collateral"),
-        Rule.REGISTERS: RuleFacts(None, ("ATT-130",), "registers replayed", "MRTD and RTMR0-2, which are not judged"),
+        Rule.REGISTERS: RuleFacts(
+            None, ("ATT-130",), "registers replayed", "MRTD and RTMR0-2; boot-measurements judges them"
+        ),
         Rule.EVIDENCE_QUOTE: RuleFacts(None, ("ATT-120",), "evidence quote", "the quotes"),
         Rule.SAME_MACHINE: RuleFacts(None, ("ATT-300",), "one machine and app", "the quotes and the registers"),
         Rule.API_CONNECTION: RuleFacts(
@@ -82,7 +88,9 @@ RULES: Mapping[Rule, RuleFacts] = MappingProxyType(
             "/evidences/",
             "the checksums; report_data begins with theirs",
         ),
+        Rule.BOOT_MEASUREMENTS: RuleFacts(None, (), "boot measurements", "the source of the measurements you named"),
         Rule.EXPECTED_COMPOSE: RuleFacts(None, (), "expected compose file", "the file that you named"),
+        Rule.EXPECTED_IDENTITY: RuleFacts(None, (), "expected identity", "the policy that you named"),
     }
 )
 """Every rule, in the order of the report."""
@@ -159,6 +167,8 @@ class Verified:
     findings: tuple[Finding, ...]
     identity: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """What was attested, as text by name: app_id, compose_hash, mrtd, rtmr0 …; only what could be read."""
+    boot: tuple[MeasuredEvent, ...] = ()
+    """What the event log says that RTMR0 to RTMR2 were extended by; their names are not hashed."""
 
     def result(self, rule: Rule) -> RuleResult:
         """The result of one rule that was asked for. KeyError: it was not."""
@@ -179,6 +189,7 @@ class Verified:
             "at": self.at,
             "root_sha256": self.root_sha256,
             "identity": dict(self.identity),
+            "boot": [asdict(event) | {"digest": event.digest.hex()} for event in self.boot],
             "rules": [
                 asdict(result) | {"number": RULES[result.rule].number, "requirements": RULES[result.rule].requirements}
                 for result in self.rules

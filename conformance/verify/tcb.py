@@ -23,6 +23,7 @@ class Level:
     tdx: bytes
     status: TcbStatus
     advisories: tuple[str, ...]
+    date: str
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class IsvLevel:
     isvsvn: int
     status: TcbStatus
     advisories: tuple[str, ...]
+    date: str
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,8 @@ class TcbVerdict:
 
     status: TcbStatus
     advisories: tuple[str, ...]
+    dates: tuple[str, ...]
+    """`tcbDate` of the levels that were reached, as the collateral writes it."""
 
 
 def _integer(members: Mapping[str, object], name: str, limit: int = 0xFFFFFFFF) -> int:
@@ -126,6 +130,7 @@ def _level(level: dict[str, object]) -> Level:
         _svns(tcb, "tdxtcbcomponents"),
         _status(level),
         _advisories(level),
+        str(level.get("tcbDate")),
     )
 
 
@@ -139,7 +144,7 @@ def _status(level: dict[str, object]) -> TcbStatus:
 
 def _isv_level(level: dict[str, object]) -> IsvLevel:
     isvsvn = _integer(_object(level, "tcb"), "isvsvn", 0xFFFF)
-    return IsvLevel(isvsvn, _status(level), _advisories(level))
+    return IsvLevel(isvsvn, _status(level), _advisories(level), str(level.get("tcbDate")))
 
 
 def _module(document: dict[str, object], levels: tuple[IsvLevel, ...] = ()) -> Module:
@@ -277,13 +282,14 @@ def _tdx(info: TcbInfo, pck: PckExtension, tee_svn: bytes) -> TcbVerdict:
             f"no TCB level for components {pck.components.hex()}, PCESVN {pck.pcesvn}, TEE {tee_svn.hex()}"
         )
     if not tee_svn[1]:
-        return TcbVerdict(level.status, level.advisories)
+        return TcbVerdict(level.status, level.advisories, (level.date,))
     name = _module_id(tee_svn)
     module = info.modules.get(name)
     reached = None if module is None else _isv(module.levels, tee_svn[0])
     if reached is None:
         raise ValueError(f"no level of the TDX module identity {name} for ISVSVN {tee_svn[0]}")
-    return TcbVerdict(_together(level.status, reached.status), level.advisories + reached.advisories)
+    dates = (level.date, reached.date)
+    return TcbVerdict(_together(level.status, reached.status), level.advisories + reached.advisories, dates)
 
 
 def evaluate(info: TcbInfo, identity: QeIdentity, pck: PckExtension, report: TdReport, qe: QeReport) -> TcbVerdict:
@@ -297,7 +303,7 @@ def evaluate(info: TcbInfo, identity: QeIdentity, pck: PckExtension, report: TdR
     if report.tee_tcb_svn2 is not None:
         current = _together(_tdx(info, pck, report.tee_tcb_svn2).status, qe_level.status)
         status = _with_current(status, current)
-    return TcbVerdict(status, advisories)
+    return TcbVerdict(status, advisories, (*platform.dates, qe_level.date))
 
 
 def _with_current(launch: TcbStatus, current: TcbStatus) -> TcbStatus:

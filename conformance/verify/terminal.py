@@ -9,6 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from conformance.verify.faults import FAULTS
+from conformance.verify.judging import printable
+from conformance.verify.policy import BOOT_REGISTERS
 from conformance.verify.results import REFUSING, RULES, Finding, Outcome, Rule, Severity, Verified
 from conformance.verify.strict import when
 
@@ -32,6 +34,7 @@ def show(verified: Verified, what: str, console: Console | None = None) -> None:
     time = "at no known time" if verified.at is None else f"as of {when(verified.at)}"
     console.print(Text(f"{what}, {time}, trusting the root {verified.root_sha256[:12] or '(unusable)'}…\n"))
     console.print(_table(verified))
+    _print_measured(verified, console)
     _print_findings(verified, console)
     console.print(_verdict(verified))
 
@@ -51,6 +54,22 @@ def _table(verified: Verified) -> Table:
             Text(result.trust, style="dim"),
         )
     return table
+
+
+def _print_measured(verified: Verified, console: Console) -> None:
+    """The machine in short: each boot register with the events that the log names for it, then who runs on it."""
+    identity = verified.identity
+    if not identity:
+        return
+    console.print()
+    for register in BOOT_REGISTERS:
+        events = [event.name for event in verified.boot if register == f"rtmr{event.register}"]
+        names = "virtual firmware" if register == "mrtd" else ", ".join(events) or "no events in the log"
+        line = f"{register.upper():<6} {identity.get(register, '')[:12]}… {printable(names)}"
+        console.print(Text(line, style="dim"), soft_wrap=True)
+    for name in ("app_id", "instance_id", "os_image_hash", "key_provider"):
+        if name in identity:
+            console.print(Text(f"{name.replace('_', ' ')}: {identity[name]}", style="dim"), soft_wrap=True)
 
 
 def _first(verified: Verified, rule: Rule, outcome: Outcome) -> str:
@@ -88,7 +107,10 @@ def _verdict(verified: Verified) -> Text:
     without = f", without {', '.join(missing)}" if missing else ""
     simulated = "simulated-root-trusted" in verified.codes
     under = " under a SIMULATED root" if simulated else ""
-    style = "bold yellow" if simulated or missing else "bold green"
+    unjudged = all(result.rule is not Rule.BOOT_MEASUREMENTS for result in verified.rules)
+    if unjudged:
+        under += ", the boot is not judged"
+    style = "bold yellow" if simulated or missing or unjudged else "bold green"
     return Text(f"\nVERIFIED{under}: {holding} of {len(verified.rules)} rules hold{without}", style=style)
 
 

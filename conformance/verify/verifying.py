@@ -8,11 +8,12 @@ from types import MappingProxyType
 
 from conformance.verify.evidence import COLLATERAL, Evidence
 from conformance.verify.faults import Fault
-from conformance.verify.judging import Notes, RuleFunction, run_rule
-from conformance.verify.policy import Policy
+from conformance.verify.judging import Notes, RuleFunction, printable, run_rule
+from conformance.verify.policy import Expected, MeasuredEvent, Policy
+from conformance.verify.quote import Quote
 from conformance.verify.reading import MOST_QUOTE_BYTES, Reading, read_quote
 from conformance.verify.results import REFUSING, Finding, Outcome, Rule, RuleResult, Verified
-from conformance.verify.rules import connection, forms, quotes, service
+from conformance.verify.rules import connection, expectations, forms, quotes, service
 
 JUDGES: Mapping[Rule, RuleFunction] = MappingProxyType(
     {
@@ -32,7 +33,9 @@ JUDGES: Mapping[Rule, RuleFunction] = MappingProxyType(
         Rule.INFO: forms.info,
         Rule.ATTESTATION: forms.attestation,
         Rule.EVIDENCE_FILES: forms.evidence_files,
+        Rule.BOOT_MEASUREMENTS: expectations.boot_measurements,
         Rule.EXPECTED_COMPOSE: service.expected_compose,
+        Rule.EXPECTED_IDENTITY: expectations.expected_identity,
     }
 )
 
@@ -40,36 +43,61 @@ JUDGES: Mapping[Rule, RuleFunction] = MappingProxyType(
 def verify(evidence: Evidence, policy: Policy | None = None, rules: Iterable[Rule] | None = None) -> Verified:
     """Judge evidence. Raises nothing, whatever the evidence is.
 
-    `rules`: judge these alone; by default all of them, `EXPECTED_COMPOSE` only if the policy names a compose file.
+    `rules`: judge these alone; by default all of them, those of the policy only if it names something for them.
     Findings name the rule that was judged; one that another rule's fault keeps from being judged is `blocked`.
     """
     policy = policy or Policy()
     chosen = set(Rule if rules is None else rules)
-    if rules is None and policy.expected_compose is None:
-        chosen.discard(Rule.EXPECTED_COMPOSE)
+    if rules is None:
+        chosen -= _not_asked_for(policy)
     reading = Reading(evidence, policy)
     judged = [run_rule(rule, JUDGES[rule], reading, alone=False) for rule in Rule if rule in chosen]
-    return _verified(reading, judged, _identity(reading))
+    return _verified(reading, judged, _identity(reading), boot=expectations.boot_of(reading))
+
+
+def _not_asked_for(policy: Policy) -> set[Rule]:
+    """Rules for which the policy names nothing."""
+    named = {
+        Rule.BOOT_MEASUREMENTS: bool(policy.measurements),
+        Rule.EXPECTED_COMPOSE: policy.expected_compose is not None,
+        Rule.EXPECTED_IDENTITY: policy.expected != Expected(),
+    }
+    return {rule for rule, is_named in named.items() if not is_named}
 
 
 def verify_quote(quote: bytes, collateral: bytes, policy: Policy | None = None) -> Verified:
-    """Judge a quote alone, with collateral as in `collateral.json`: rule `QUOTES`. The policy must name the time."""
+    """Judge a quote alone, with collateral as in `collateral.json`. The policy must name the time.
+
+    The rules are `QUOTES` and, if the policy names measurements, `BOOT_MEASUREMENTS`.
+    """
     reading = Reading(Evidence({COLLATERAL: collateral}), policy or Policy())
 
-    def judge(reading: Reading, notes: Notes) -> str:
+    def parsed_quote() -> Quote:
         if len(quote) > MOST_QUOTE_BYTES:
             raise Fault("quote-layout", f"{len(quote)} bytes are no quote", "the quote")
-        parsed = read_quote(quote, "the quote", "quote-layout", "tee-unsupported")
+        return read_quote(quote, "the quote", "quote-layout", "tee-unsupported")
+
+    def judge(reading: Reading, notes: Notes) -> str:
+        parsed = parsed_quote()
         platform = reading.platform(parsed, "the quote")
         quotes.note_root(reading, notes)
         quotes.note_platform(platform, "the quote", notes)
         return f"a quote signed under {reading.root.full_name}, platform {platform.fmspc.hex()} {platform.status}"
 
-    return _verified(reading, [run_rule(Rule.QUOTES, judge, reading, alone=True)], {})
+    def judge_boot(reading: Reading, notes: Notes) -> str:
+        return expectations.judge_boot(parsed_quote().report, (), reading.policy.measurements, notes, "the quote")
+
+    judged = [run_rule(Rule.QUOTES, judge, reading, alone=True)]
+    if reading.policy.measurements:
+        judged.append(run_rule(Rule.BOOT_MEASUREMENTS, judge_boot, reading, alone=False))
+    return _verified(reading, judged, {})
 
 
 def _verified(
-    reading: Reading, judged: list[tuple[RuleResult, list[Finding]]], identity: Mapping[str, str]
+    reading: Reading,
+    judged: list[tuple[RuleResult, list[Finding]]],
+    identity: Mapping[str, str],
+    boot: tuple[MeasuredEvent, ...] = (),
 ) -> Verified:
     findings = tuple(finding for _, found in judged for finding in found)
     results = tuple(result for result, _ in judged)
@@ -81,6 +109,7 @@ def _verified(
         rules=results,
         findings=findings,
         identity=MappingProxyType(dict(identity)),
+        boot=boot,
     )
 
 
@@ -110,6 +139,10 @@ def _identity(reading: Reading) -> dict[str, str]:
         identity["compose_hash"] = measured.compose_hash.hex()
         if measured.instance_id is not None:
             identity["instance_id"] = measured.instance_id.hex()
+        if (image := reading.measured_once("os-image-hash")) is not None:
+            identity["os_image_hash"] = image.hex()
+        if (provider := reading.measured_once("key-provider")) is not None:
+            identity["key_provider"] = printable(provider.decode("utf-8", "backslashreplace"))
     except Exception:  # noqa: BLE001 - the rules tell what is wrong; here it only ends what can be shown
         return identity
     return identity

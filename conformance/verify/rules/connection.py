@@ -61,7 +61,9 @@ def caa_account(reading: Reading, notes: Notes) -> str:
         notes.add("caa-not-offered", "nobody asked for CAA records: no gateway domain or no resolver", OBSERVED)
         return ""
     uri = reading.acme_account
-    count = check_account(observed.caa, uri, allow_others=reading.policy.allow_other_accounts)
+    policy = reading.policy
+    accepted = policy.expected.acme_accounts
+    count = check_account(observed.caa, uri, allow_others=policy.allow_other_accounts, accepted=accepted)
     _note_gateway(observed, notes)
     return f"accounturi of {count} CAA records of {observed.gateway_domain} = {uri}"
 

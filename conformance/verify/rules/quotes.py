@@ -92,7 +92,8 @@ def registers(reading: Reading, notes: Notes) -> str:
     if identity.app_id != info.app_id:
         got = f"measured {identity.app_id.hex()}, /info says {info.app_id.hex()}"
         raise Fault("measured-app-id-differs", got, f"{EVENTS}, {INFO}")
-    notes.add("boot-not-judged", f"MRTD {report.mr_td.hex()} and RTMR0 to 2 are compared with no image", QUOTE)
+    if not reading.policy.measurements:
+        notes.add("boot-not-judged", f"MRTD {report.mr_td.hex()} and RTMR0 to 2 are compared with no image", QUOTE)
     return f"log replays to RTMR3 {report.rt_mr3.hex()}; compose_hash and app_id in it = /info"
 
 
