@@ -186,6 +186,7 @@ def describe(node: Node, listening: NodeSockets) -> dict[str, Json]:
         "https_url": _https_url(listening),
         **({"accounts": described(node.seeds, node.keys)} if node.seeds else {}),
         "tls_root_certificate": node.attestation.tls_root_pem if listening.https is not None else None,
+        "measurements": node.attestation.measurements,
         "profile": vendor_profile(node.settings)
         | {"attestation": attestation_profile(node, listening)}
         | {"payments": payments_profile(node.settings, url)},

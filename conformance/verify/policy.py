@@ -48,8 +48,8 @@ class Measurements:
     """Depends on the machine's processors, memory and devices, too."""
     rtmr1: bytes
     rtmr2: bytes
-    events: tuple[MeasuredEvent, ...] = ()
-    """What the registers were extended by, where that is known: a refusal then names the event that differs."""
+    events: tuple[tuple[bytes, ...], ...] = ((), (), ())
+    """Digests that extended RTMR0 to RTMR2, where they are known: a refusal then names the event that differs."""
 
 
 @dataclass(frozen=True)

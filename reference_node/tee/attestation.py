@@ -18,12 +18,14 @@ from threading import Lock
 
 from reference_node.clock import Clock
 from reference_node.settings import DEFAULT_DOMAIN, Settings
+from reference_node.strict_json import Json
 from reference_node.tee.acme import BACKDATED, LIFETIME, Credentials, Issuer
 from reference_node.tee.authorisation import AppAuthorisation
+from reference_node.tee.boot import MEMORY, PROCESSORS, boot_events
 from reference_node.tee.collateral import PccsAnswer, make_collateral, pccs_answers
 from reference_node.tee.dns import Zone, caa_record
 from reference_node.tee.documents import LISTING, PEM_CHAIN, Document, checksums, json_document, listing
-from reference_node.tee.event_log import Event, as_text, boot_events, replay, runtime_events
+from reference_node.tee.event_log import RUNTIME_REGISTER, Event, as_text, replay, runtime_events
 from reference_node.tee.identity import Identity, derived
 from reference_node.tee.pki import Platform
 from reference_node.tee.quotes import TdReport, make_quote
@@ -34,7 +36,7 @@ NO_REPORT_DATA = bytes(64)
 
 DAY = 24 * 3600
 
-VM = {"cpu_count": 2, "memory_size": 4 * 2**30, "pci_hole64_size": 0, "hugepages": False, "num_gpus": 0}
+VM = {"cpu_count": PROCESSORS, "memory_size": MEMORY, "pci_hole64_size": 0, "hugepages": False, "num_gpus": 0}
 """The machine's hardware, as its launcher states it; memory in bytes."""
 
 
@@ -95,6 +97,21 @@ class Attestation:
     def attestation(self) -> Document:
         """`/attestation`."""
         return json_document(self._quoted(NO_REPORT_DATA))
+
+    @property
+    def measurements(self) -> dict[str, Json]:
+        """The registers of firmware and boot as dstack-mr names them, and what they were extended by."""
+        registers = replay(self.events)
+        return {
+            "name": f"simulated image, {PROCESSORS} processors, {MEMORY >> 30} GiB",
+            "source": "the reference node's own simulation: of no real image",
+            "mrtd": self.identity.mr_td.hex(),
+            **{f"rtmr{index}": registers[index].hex() for index in range(RUNTIME_REGISTER)},
+            "events": {
+                f"rtmr{index}": [event.digest.hex() for event in self.events if event.register == index]
+                for index in range(RUNTIME_REGISTER)
+            },
+        }
 
     @property
     def tls_root_pem(self) -> str | None:

@@ -1,7 +1,7 @@
 """The event log: what the machine measured into its registers (specification, "Endpoints / Attestation" rule 6).
 
 A register (RTMR) begins as 48 zero bytes; each of its events extends it by SHA-384 over the register and the digest.
-Boot events follow the TCG PC Client specification; runtime events have the digest that rule 6 states.
+Runtime events have the digest that rule 6 states.
 """
 
 from __future__ import annotations
@@ -19,16 +19,6 @@ RUNTIME_REGISTER = 3
 
 RUNTIME_EVENT = 0x08000001
 """The event type of runtime events."""
-
-SEPARATOR = 0x00000004
-EVENT_TAG = 0x00000006
-PLATFORM_CONFIG = 0x0000000A
-VARIABLE_DRIVER_CONFIG = 0x80000001
-VARIABLE_BOOT = 0x80000002
-BOOT_APPLICATION = 0x80000003
-ACTION = 0x80000007
-FIRMWARE_BLOB = 0x8000000A
-HANDOFF_TABLES = 0x8000000B
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,38 +69,6 @@ def runtime_events(identity: Identity) -> list[Event]:
         runtime_event("storage-fs", b"zfs"),
         runtime_event("system-ready"),
     ]
-
-
-def boot_events() -> list[Event]:
-    """What firmware, boot loader and kernel measure. They are the same on every machine that boots this image."""
-    separator = bytes(4)
-    return [
-        _blob(0, HANDOFF_TABLES, "TdxTable", "hand-off block"),
-        _blob(0, FIRMWARE_BLOB, "Fv(XXXXXXXX-XXXX-XXXX-XXXX-XXXXXXXXXXXX)", "configuration volume"),
-        *(_measured(0, VARIABLE_DRIVER_CONFIG, name) for name in ("SecureBoot", "PK", "KEK", "db", "dbx")),
-        _measured(0, SEPARATOR, separator),
-        *(_blob(0, PLATFORM_CONFIG, "ACPI DATA", table) for table in ("loader", "pointers", "tables")),
-        _measured(0, VARIABLE_BOOT, "BootOrder"),
-        _measured(0, VARIABLE_BOOT, "Boot0000"),
-        _blob(1, BOOT_APPLICATION, "kernel.efi", "kernel"),
-        _measured(1, ACTION, "Calling EFI Application from Boot Option"),
-        _measured(1, SEPARATOR, separator),
-        _blob(2, EVENT_TAG, "LOADED_IMAGE::LoadOptions", "kernel command line"),
-        _blob(2, EVENT_TAG, "Linux initrd", "initial file system"),
-        _measured(1, ACTION, "Exit Boot Services Invocation"),
-        _measured(1, ACTION, "Exit Boot Services Returned with Success"),
-    ]
-
-
-def _measured(register: int, kind: int, data: str | bytes) -> Event:
-    """An event whose data itself is measured."""
-    payload = data.encode() if isinstance(data, str) else data
-    return Event(register, kind, "", payload, hashlib.sha384(payload).digest())
-
-
-def _blob(register: int, kind: int, described: str, content: str) -> Event:
-    """An event that describes something larger, which is measured."""
-    return Event(register, kind, "", described.encode(), hashlib.sha384(f"simulated {content}".encode()).digest())
 
 
 def replay(events: Iterable[Event]) -> tuple[bytes, ...]:

@@ -10,7 +10,8 @@ from dataclasses import replace
 from conformance.selftest.attestation.forms import Files, Group, Test, accepted, refused, rows
 from conformance.selftest.attestation.sound_evidence import COMPOSE, SoundEvidence, identity
 from conformance.verify.evidence import ATTESTATION, INFO
-from reference_node.tee.event_log import RUNTIME_EVENT, Event, boot_events, runtime_event, runtime_events
+from reference_node.tee.boot import boot_events
+from reference_node.tee.event_log import RUNTIME_EVENT, Event, runtime_event, runtime_events
 
 Members = dict[str, object]
 

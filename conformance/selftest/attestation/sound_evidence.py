@@ -27,9 +27,10 @@ from conformance.verify.evidence import (
     certificate_file,
 )
 from reference_node.tee.acme import Issuer
+from reference_node.tee.boot import boot_events
 from reference_node.tee.collateral import make_collateral
 from reference_node.tee.compose import app_compose
-from reference_node.tee.event_log import Event, boot_events, replay, runtime_events
+from reference_node.tee.event_log import Event, replay, runtime_events
 from reference_node.tee.identity import Identity, identity_of
 from reference_node.tee.pki import Platform
 from reference_node.tee.quotes import QuoteForm, TdReport, make_quote

@@ -17,7 +17,8 @@ from conformance.selftest.tools.alter_attestation import (
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 from reference_node.tee.attestation import Attestation
-from reference_node.tee.event_log import as_text, boot_events, replay, runtime_event, runtime_events
+from reference_node.tee.boot import boot_events
+from reference_node.tee.event_log import as_text, replay, runtime_event, runtime_events
 from reference_node.tee.identity import Identity
 
 Altered = Callable[[Identity], Identity]

@@ -13,10 +13,11 @@ from pydantic import JsonValue
 from conformance.selftest.tools.alter import members, wrap
 from reference_node.node import Node
 from reference_node.tee.attestation import Evidence
+from reference_node.tee.boot import boot_events
 from reference_node.tee.collateral import Collateral, CollateralForm, make_collateral, pccs_answers
 from reference_node.tee.dns import Zone
 from reference_node.tee.documents import Document, checksums, json_document
-from reference_node.tee.event_log import Event, boot_events, replay, runtime_events
+from reference_node.tee.event_log import Event, replay, runtime_events
 from reference_node.tee.identity import Identity
 from reference_node.tee.pki import Platform, PlatformForm
 from reference_node.tee.quotes import QuoteForm, TdReport, make_quote

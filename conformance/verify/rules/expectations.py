@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
 
 from conformance.verify.boot import boot_events
@@ -70,26 +70,25 @@ def _departure(
     mine = [event for event in boot if event.register == register]
     if not mine:
         return "no log shows an event of it", EVENTS
-    expected = [event for event in nearest.events if event.register == register]
+    expected = nearest.events[register]
     if expected:
         return _first_departure(mine, expected)
-    known = {event.digest for one in accepted for event in one.events}
+    known = {digest for one in accepted for digest in one.events[register]}
     suspects = [event for event in mine if event.digest not in known]
     names = ", ".join(event.name for event in (suspects or mine)[:_MOST_NAMED])
     return f"one of these events differs: {names}", EVENTS
 
 
-def _first_departure(mine: list[MeasuredEvent], expected: list[MeasuredEvent]) -> tuple[str, str]:
+def _first_departure(mine: Sequence[MeasuredEvent], expected: Sequence[bytes]) -> tuple[str, str]:
     for place, event in enumerate(mine):
+        number, where = f"its event {place + 1}", f"{EVENTS}: {event.name}"
         if place == len(expected):
-            return f"event {place + 1} of the register is one too many: {event.name}", f"{EVENTS}: {event.name}"
-        if event.digest != expected[place].digest:
-            what = f"event {place + 1} of the register, {event.name}, is {event.digest.hex()[:24]}…"
-            wanted = f"expected {expected[place].name} {expected[place].digest.hex()[:24]}…"
-            return f"{what}, {wanted}", f"{EVENTS}: {event.name}"
+            return f"{number}, {event.name}, is one too many", where
+        if event.digest != expected[place]:
+            return f"{number}, {event.name}, is {event.digest.hex()[:24]}…, not {expected[place].hex()[:24]}…", where
     if len(mine) < len(expected):
-        return f"event {len(mine) + 1} of the register is missing: {expected[len(mine)].name}", EVENTS
-    return "the log shows the expected events, but does not replay to it", EVENTS
+        return f"its event {len(mine) + 1} is missing: {expected[len(mine)].hex()[:24]}…", EVENTS
+    return "the log shows the events that were expected, and does not replay to it", EVENTS
 
 
 def expected_identity(reading: Reading, notes: Notes) -> str:
