@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from conformance.problems import LoadProblem
 from conformance.report import ExitCode
 from conformance.verify import (
     Evidence,
+    Expected,
     FetchError,
-    Policy,
-    Sources,
     TcbStatus,
     Verified,
     fetch_and_verify,
@@ -25,6 +26,8 @@ from conformance.verify.certificates import read_root
 from conformance.verify.documents import is_time
 from conformance.verify.evidence import COLLATERAL, read_file
 from conformance.verify.pccs import INTEL_PCS
+from conformance.verify.policy_file import PolicyFile, load_measurements, load_policy
+from conformance.verify.policy_writing import policy_text
 from conformance.verify.strict import hex_bytes
 from conformance.verify.terminal import show
 
@@ -46,6 +49,9 @@ def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     _add_policy(parser.add_argument_group("what is accepted beside up-to-date production hardware"))
     output = parser.add_argument_group("output")
     output.add_argument("--json", action="store_true", help="the whole result as JSON")
+    output.add_argument(
+        "--write-policy", type=Path, metavar="FILE", help="write a policy that accepts what is there, for you to read"
+    )
     output.add_argument("--save", type=Path, metavar="DIR", help="keep the evidence in a new folder for an auditor")
     parser.set_defaults(handle=_verify)
 
@@ -63,6 +69,10 @@ def _add_trust(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_policy(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--policy", type=Path, metavar="FILE", help="all that is accepted, in YAML; other options win")
+    group.add_argument(
+        "--measurements", type=Path, metavar="FILE", help="demand one of these boots, as dstack-mr prints them"
+    )
     group.add_argument("--expect-compose", type=Path, metavar="FILE", help="demand exactly this compose file")
     statuses = [status.value for status in TcbStatus if status is not TcbStatus.UP_TO_DATE]
     group.add_argument(
@@ -97,16 +107,23 @@ def _time(text: str) -> int:
 def _verify(arguments: argparse.Namespace) -> int:
     try:
         _check(arguments)
-        what, verified = _judge(arguments)
-    except (UsageError, FetchError, ValueError) as problem:
+        judged = _judge(arguments)
+        if arguments.write_policy is not None:
+            _write_policy(arguments.write_policy, judged)
+    except (UsageError, FetchError, LoadProblem, ValueError) as problem:
         print(f"service-conformance verify: {problem}", file=sys.stderr)
         return ExitCode.USAGE
+    verified = judged.verified
     if arguments.json:
         sys.stdout.write(verified.as_json())
     else:
-        show(verified, what)
+        show(verified, judged.what)
         if arguments.save:
             print(f"Evidence saved in {arguments.save}")
+        if arguments.write_policy and verified.accepted:
+            print(f"Policy written to {arguments.write_policy}; compare its values before you rely on it")
+        elif arguments.write_policy:
+            print("No policy is written of what is refused")
     return 0 if verified.accepted else ExitCode.FAILS
 
 
@@ -120,8 +137,10 @@ def _check(arguments: argparse.Namespace) -> None:
                 raise UsageError(f"--{name.replace('_', '-')} needs a URL: nothing is fetched otherwise")
     if arguments.quote is not None and (arguments.collateral is None or arguments.at is None):
         raise UsageError("--quote needs --collateral FILE and --at TIME: a quote alone has neither")
-    if arguments.quote is not None and arguments.expect_compose is not None:
-        raise UsageError("--expect-compose needs a URL or --evidence: a quote alone has no compose file")
+    if arguments.quote is not None and arguments.write_policy is not None:
+        raise UsageError("--write-policy needs a URL or --evidence: a quote alone says too little")
+    if arguments.write_policy is not None and arguments.write_policy.exists():
+        raise UsageError(f"--write-policy {arguments.write_policy}: is there already; name a new file")
     if arguments.save is not None and arguments.save.exists() and _holds_something(arguments.save):
         raise UsageError(f"--save {arguments.save}: is not empty; name a new folder")
 
@@ -133,26 +152,73 @@ def _holds_something(folder: Path) -> bool:
         raise UsageError(f"--save {folder}: cannot be written: {problem.strerror}") from problem
 
 
-def _judge(arguments: argparse.Namespace) -> tuple[str, Verified]:
-    policy = Policy(
-        root=_root(arguments.root),
-        at=arguments.at,
-        accepted_statuses=frozenset({TcbStatus.UP_TO_DATE, *map(TcbStatus, arguments.accept)}),
-        allow_debug=arguments.allow_debug,
-        allow_ve_injection=arguments.allow_ve_injection,
-        allow_other_accounts=arguments.allow_other_accounts,
-        expected_compose=_read(arguments.expect_compose),
+@dataclass(frozen=True)
+class _Judged:
+    """A verdict, and what it is about."""
+
+    what: str
+    verified: Verified
+    settings: PolicyFile
+    evidence: Evidence | None = None
+
+
+def _settings(arguments: argparse.Namespace) -> PolicyFile:
+    """What the policy says, and in place of it what an option of the command line says of the same thing."""
+    settings = load_policy(arguments.policy) if arguments.policy is not None else PolicyFile()
+    statuses = frozenset({TcbStatus.UP_TO_DATE, *map(TcbStatus, arguments.accept)}) if arguments.accept else None
+    given = {
+        "root": _root(arguments.root),
+        "at": arguments.at,
+        "accepted_statuses": statuses,
+        "allow_debug": arguments.allow_debug or None,
+        "allow_ve_injection": arguments.allow_ve_injection or None,
+        "allow_other_accounts": arguments.allow_other_accounts or None,
+        "expected_compose": _read(arguments.expect_compose),
+        "measurements": load_measurements(arguments.measurements) if arguments.measurements is not None else None,
+    }
+    policy = replace(settings.policy, **{name: value for name, value in given.items() if value is not None})
+    sources = settings.sources
+    if arguments.pccs is not None:
+        sources = replace(sources, pccs=arguments.pccs, collateral=None)
+    if arguments.collateral is not None:
+        sources = replace(sources, collateral=_read(arguments.collateral))
+    return PolicyFile(
+        policy,
+        replace(
+            sources,
+            resolver=arguments.resolver or sources.resolver,
+            rpc_url=arguments.rpc_url or sources.rpc_url,
+        ),
     )
-    collateral = _read(arguments.collateral)
+
+
+def _judge(arguments: argparse.Namespace) -> _Judged:
+    settings = _settings(arguments)
+    policy, sources = settings.policy, settings.sources
     if arguments.quote is not None:
-        return str(arguments.quote), verify_quote(_quote(arguments.quote), collateral or b"", policy)
+        if policy.expected != Expected() or policy.expected_compose is not None:
+            raise UsageError("a quote alone names no app, compose file or account to expect: give a URL or --evidence")
+        verified = verify_quote(_quote(arguments.quote), sources.collateral or b"", policy)
+        return _Judged(str(arguments.quote), verified, settings)
     if arguments.evidence is not None:
-        return str(arguments.evidence), verify(_folder(arguments.evidence, collateral), policy)
-    sources = Sources(arguments.pccs or INTEL_PCS, collateral, arguments.resolver, arguments.rpc_url)
+        evidence = _folder(arguments.evidence, sources.collateral)
+        return _Judged(str(arguments.evidence), verify(evidence, policy), settings, evidence)
     evidence, verified = fetch_and_verify(arguments.url, policy, sources)
     if arguments.save is not None:
         _save(evidence, arguments.save)
-    return str(arguments.url), verified
+    return _Judged(str(arguments.url), verified, settings, evidence)
+
+
+def _write_policy(file: Path, judged: _Judged) -> None:
+    """Write a policy, unless the evidence is refused."""
+    if not judged.verified.accepted or judged.evidence is None:
+        return
+    settings = judged.settings
+    text = policy_text(judged.what, judged.evidence, judged.verified, settings.policy, settings.sources)
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as problem:
+        raise UsageError(f"--write-policy {file}: cannot be written: {problem.strerror}") from problem
 
 
 def _read(path: Path | None) -> bytes | None:
