@@ -63,7 +63,7 @@ class Comparison:
     implementation: str
     judged: Sequence[Judged]
     others: int
-    """Vectors of kinds that it does not judge."""
+    """Vectors of kinds, or with a policy, that it does not judge."""
 
     def having(self, *verdicts: Verdict) -> list[Judged]:
         """What came out in one of these ways."""
@@ -89,7 +89,7 @@ async def _compare(words: Sequence[str], vectors: Sequence[Vector], patience: fl
     while left or hello is None:
         async with _running(words) as process:
             hello = await _hello(process, words)
-            left = [vector for vector in left if vector.kind in hello.kinds]
+            left = [vector for vector in left if hello.judges(vector)]
             while left:
                 judged.append(await _judged(process, left.pop(), patience))
                 if judged[-1].verdict in {Verdict.CRASHED, Verdict.TIMED_OUT}:
@@ -190,5 +190,7 @@ def markdown(comparisons: Sequence[Comparison]) -> str:
 
 
 def _cell(comparison: Comparison, flag: str) -> str:
+    if not any(flag in judged.vector.flags for judged in comparison.judged):
+        return "not asked"
     generous = sum(flag in judged.vector.flags for judged in comparison.having(Verdict.TOO_GENEROUS))
     return f"{generous} accepted" if generous else ""

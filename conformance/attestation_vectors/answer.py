@@ -6,10 +6,12 @@ import base64
 import json
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import BinaryIO, cast
 
 from conformance.attestation_vectors.protocol import KINDS, PROTOCOL, line
-from conformance.verify import Evidence, Policy, Verified, verify, verify_quote
+from conformance.verify import Evidence, Verified, verify, verify_quote
+from conformance.verify.policy_file import SECTIONS, policy_of
 from conformance.verify.results import REFUSING
 
 
@@ -24,7 +26,8 @@ def serve(requests: BinaryIO | None = None, answers: BinaryIO | None = None) -> 
 def answer(asked: Mapping[str, object]) -> dict[str, object]:
     """The answer to a request."""
     if asked["command"] == "start":
-        return {"protocol": PROTOCOL, "implementation": "service-conformance", "kinds": list(KINDS)}
+        judged = {"kinds": list(KINDS), "policies": list(SECTIONS)}
+        return {"protocol": PROTOCOL, "implementation": "service-conformance", **judged}
     verified = _verified(asked)
     refusing = [finding.code for finding in verified.findings if finding.severity in REFUSING]
     result = "accepted" if verified.accepted else "refused"
@@ -32,9 +35,10 @@ def answer(asked: Mapping[str, object]) -> dict[str, object]:
 
 
 def _verified(asked: Mapping[str, object]) -> Verified:
-    root = str(asked["root"]).encode()
+    policy = policy_of(cast("Mapping[str, object]", asked.get("policy", {}))).policy
+    policy = replace(policy, root=str(asked["root"]).encode())
     if asked["kind"] == "quote":
         quote, collateral = bytes.fromhex(str(asked["quote"])), str(asked["collateral"]).encode()
-        return verify_quote(quote, collateral, Policy(root=root, at=int(str(asked["at"]))))
+        return verify_quote(quote, collateral, replace(policy, at=int(str(asked["at"]))))
     files = cast("Mapping[str, str]", asked["files"])
-    return verify(Evidence({name: base64.b64decode(body) for name, body in files.items()}), Policy(root=root))
+    return verify(Evidence({name: base64.b64decode(body) for name, body in files.items()}), policy)

@@ -25,6 +25,10 @@ Change = str | None | Sequence[Splice] | Mapping[str, str]
 """A whole text; `null`, the file is absent; splices of the base's text; or `{"hex": …}`, bytes that are no UTF-8."""
 
 
+Policy = dict[str, object]
+"""Sections of a policy file (docs/verify.md)."""
+
+
 class Note(TypedDict):
     """What a flag means."""
 
@@ -46,6 +50,8 @@ class TestForm(TypedDict):
     files: dict[str, Change]
     root: NotRequired[str]
     """In place of the base's."""
+    policy: NotRequired[Policy]
+    """What the caller accepts, where it is not all that is sound."""
 
 
 class GroupForm(TypedDict):
@@ -99,6 +105,7 @@ class Vector:
     """PEM of the root certificate to trust."""
     at: int
     """Unix seconds for which to judge."""
+    policy: Policy
 
     @property
     def id(self) -> str:
@@ -143,6 +150,7 @@ def _vectors(name: str, form: FileForm) -> Iterator[Vector]:
                 files=changed(base["files"], test["files"]),
                 root=test.get("root", base["root"]),
                 at=base["at"],
+                policy=test.get("policy", {}),
             )
 
 

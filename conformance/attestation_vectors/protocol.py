@@ -29,6 +29,12 @@ class Hello:
 
     implementation: str
     kinds: frozenset[str]
+    policies: frozenset[str]
+    """Sections of a policy that it judges by."""
+
+    def judges(self, vector: Vector) -> bool:
+        """Whether it can be asked about a vector."""
+        return vector.kind in self.kinds and vector.policy.keys() <= self.policies
 
 
 @dataclass(frozen=True)
@@ -51,7 +57,7 @@ def request(vector: Vector) -> dict[str, object]:
         asked |= {"quote": vector.files[QUOTE].decode().strip(), "collateral": vector.files[COLLATERAL].decode()}
     else:
         asked["files"] = {name: base64.b64encode(body).decode() for name, body in vector.files.items()}
-    return asked | {"root": vector.root, "at": vector.at}
+    return asked | {"root": vector.root, "at": vector.at} | ({"policy": vector.policy} if vector.policy else {})
 
 
 def read_hello(text: bytes) -> Hello:
@@ -59,10 +65,12 @@ def read_hello(text: bytes) -> Hello:
     members = _object(text)
     if members.get("protocol") != PROTOCOL:
         raise ValueError(f"it speaks protocol {members.get('protocol')!r}, not {PROTOCOL}")
-    name, kinds = members.get("implementation"), members.get("kinds")
+    name, kinds, policies = members.get("implementation"), members.get("kinds"), members.get("policies", [])
     if not isinstance(name, str) or not isinstance(kinds, Sequence) or not set(kinds) <= set(KINDS):
         raise ValueError(f"no implementation, or kinds that are not among {', '.join(KINDS)}")
-    return Hello(name, frozenset(map(str, kinds)))
+    if not isinstance(policies, list):
+        raise ValueError("policies is no list of sections of a policy")  # noqa: TRY004 - a fault of the text
+    return Hello(name, frozenset(map(str, kinds)), frozenset(map(str, policies)))
 
 
 def read_answer(text: bytes, asked: str) -> Answer:

@@ -160,10 +160,10 @@ def _check_ages(verdict: TcbVerdict, collateral: Collateral, policy: Policy, at:
     """Neither a level that was reached nor what describes the levels is older than the policy allows."""
     for date in verdict.dates if policy.most_tcb_age is not None else ():
         try:
-            old = at - unix_seconds(date) > (policy.most_tcb_age or 0)
+            age = at - unix_seconds(date)
         except ValueError as problem:
             raise Fault("tcb-age", f"tcbDate: {problem}", WHERE) from problem
-        if old:
+        if not 0 <= age <= (policy.most_tcb_age or 0):
             raise Fault("tcb-age", f"the TCB level is of {date}; judged for {when(at)}", where)
     for signed in (collateral.signed_tcb_info, collateral.signed_qe_identity):
         if policy.most_collateral_age is not None and at - signed.issued > policy.most_collateral_age:

@@ -61,6 +61,14 @@ def load_policy(path: Path) -> PolicyFile:
     return read
 
 
+def policy_of(document: Mapping[str, object]) -> PolicyFile:
+    """The same of a document that was read already. ValueError, OSError: it is no policy."""
+    form, read = PolicyForm.model_validate_json(json.dumps(document), strict=True), PolicyFile()
+    for apply in SECTIONS.values():
+        read = apply(read, form, Path("policy"))
+    return read
+
+
 def load_measurements(path: Path) -> tuple[Measurements, ...]:
     """Read one set of measurements, or a list of them. LoadProblem: it cannot be used."""
     document = _document(path)

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
-from conformance.attestation_vectors.files import BaseForm, Change, GroupForm, Kind, Result, Splice, TestForm, spliced
+from conformance.attestation_vectors.files import (
+    BaseForm,
+    Change,
+    GroupForm,
+    Kind,
+    Policy,
+    Result,
+    Splice,
+    TestForm,
+    spliced,
+)
 
 Files = Mapping[str, str | bytes | None]
 """The files of a test: text, bytes that are no UTF-8, or None where one is absent."""
@@ -27,6 +37,8 @@ class Test:
     result: Result
     root: str | None = None
     """PEM of the root to trust in place of the base's."""
+    policy: Policy = field(default_factory=dict)
+    """What the caller accepts, where it is not all that is sound."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +109,8 @@ def _test(base: Base, test: Test, number: int, kinds: Kinds, rule: str) -> TestF
     }
     if test.root is not None and test.root != base.root:
         form["root"] = test.root
+    if test.policy:
+        form["policy"] = test.policy
     return form
 
 

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/go-tdx-guest/validate"
 	"github.com/google/go-tdx-guest/verify"
 	"github.com/google/logger"
 )
@@ -21,6 +22,38 @@ import (
 type request struct {
 	Command, ID, Quote, Collateral, Root string
 	At                                   int64
+	Policy                               struct {
+		Boot struct{ Measurements []measurements }
+	}
+}
+
+// measurements are the registers of one boot that is accepted.
+type measurements struct{ Mrtd, Rtmr0, Rtmr1, Rtmr2 string }
+
+// check compares the registers of a quote with them. The library leaves RTMR3, which is empty here, unchecked.
+func (m *measurements) check(quote []byte) error {
+	registers := make([][]byte, 4)
+	for index, text := range []string{m.Mrtd, m.Rtmr0, m.Rtmr1, m.Rtmr2} {
+		value, err := hex.DecodeString(strings.TrimPrefix(text, "0x"))
+		if err != nil {
+			return err
+		}
+		registers[index] = value
+	}
+	return validate.RawTdxQuote(quote, &validate.Options{
+		TdQuoteBodyOptions: validate.TdQuoteBodyOptions{MrTd: registers[0], Rtmrs: append(registers[1:], nil)},
+	})
+}
+
+// boots accepts a quote that any of the accepted boots describes, or whatever booted if there are none.
+func boots(quote []byte, accepted []measurements) error {
+	var refusal error
+	for _, one := range accepted {
+		if refusal = one.check(quote); refusal == nil {
+			return nil
+		}
+	}
+	return refusal
 }
 
 // collateral answers the library's requests as Intel's service would.
@@ -76,6 +109,9 @@ func verdict(asked *request) (string, string) {
 	if err := verify.RawTdxQuote(quote, options); err != nil {
 		return "refused", err.Error()
 	}
+	if err := boots(quote, asked.Policy.Boot.Measurements); err != nil {
+		return "refused", err.Error()
+	}
 	return "accepted", ""
 }
 
@@ -92,7 +128,9 @@ func main() {
 			panic(err)
 		}
 		if asked.Command == "start" {
-			answers.Encode(map[string]any{"protocol": 1, "implementation": "go-tdx-guest v0.3.1", "kinds": []string{"quote"}})
+			answers.Encode(map[string]any{
+				"protocol": 1, "implementation": "go-tdx-guest v0.3.1", "kinds": []string{"quote"}, "policies": []string{"boot"},
+			})
 			continue
 		}
 		result, detail := verdict(asked)
