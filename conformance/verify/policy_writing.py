@@ -38,11 +38,10 @@ def _trust(reading: Reading, sources: Sources) -> Iterator[str]:
     else:
         yield "root: |"
         yield from (f"  {line}" for line in pem_of((reading.root.der,)).splitlines())
-    yield "\n# How old the vendor's statements about platforms may be; Intel renews them every 30 days."
+    yield "\n# Where the vendor's statements about platforms come from (null: Intel's service). They end after 30"
+    yield "# days; max_age_days demands newer ones."
     yield "collateral:"
-    yield "  max_age_days: 30"
-    if sources.collateral is None and sources.pccs != INTEL_PCS:
-        yield f"  pccs: {_quoted(sources.pccs)}"
+    yield f"  pccs: {_quoted(None if sources.collateral or sources.pccs == INTEL_PCS else sources.pccs)}"
     yield "\n# Statuses of the platform's firmware and microcode. Anything but UpToDate has known weaknesses."
     yield "tcb:"
     yield f"  accept: [{', '.join(sorted(policy.accepted_statuses))}]"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from made_evidence import AT, COMPOSE, DOMAIN, Made, in_json, observed
+from made_evidence import AT, COMPOSE, DOMAIN, Made, in_json, observed, replayed
 from served_evidence import Service, serving
 
 from conformance.cli import main
@@ -101,9 +101,50 @@ def test_expected_compose_file(capsys: pytest.CaptureFixture[str], folder: Path,
     assert run(capsys, *options)[0] == 1
 
 
+def test_boot_is_judged_by_measurements(capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path) -> None:
+    registers = replayed(MADE.events())
+    printed = {
+        "mrtd": MADE.report.mr_td.hex(),
+        **{f"rtmr{index}": registers[f"rtmr{index}"].hex() for index in range(3)},
+    }
+    file, options = tmp_path / "image-1.json", ("--evidence", folder, "--root", folder / "root.pem")
+    file.write_text(json.dumps(printed))
+    code, text = run(capsys, *options, "--measurements", file)
+    assert (code, "root: 17 of 17 rules hold" in text, "measurements image-1" in text) == (0, True, True)
+    file.write_text(json.dumps(printed | {"rtmr1": "00" * 48}))
+    code, text = run(capsys, *options, "--measurements", file)
+    assert (code, "refused boot-unexpected attestation.json: event_log: RTMR1 is" in text) == (1, True)
+
+
+def test_policy_is_written_and_taken_and_options_win(
+    capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path
+) -> None:
+    policy, other = tmp_path / "policy.yaml", tmp_path / "other.json"
+    code, text = run(capsys, "--evidence", folder, "--root", folder / "root.pem", "--write-policy", policy)
+    assert (code, f"Policy written to {policy}" in text) == (0, True)
+    code, text = run(capsys, "--evidence", folder, "--policy", policy)
+    assert (code, "root: 18 of 18 rules hold" in text) == (0, True)
+    other.write_text(json.dumps(dict.fromkeys(("mrtd", "rtmr0", "rtmr1", "rtmr2"), "00" * 48)))
+    assert run(capsys, "--evidence", folder, "--policy", policy, "--measurements", other)[0] == 1
+    assert run(capsys, "--evidence", folder, "--policy", policy, "--accept", "OutOfDate")[0] == 0
+    code, text = run(capsys, "--evidence", folder, "--policy", policy, "--write-policy", policy)
+    assert (code, "is there already" in text) == (2, True)
+
+
+def test_no_policy_is_written_of_what_is_refused(
+    capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path
+) -> None:
+    code, text = run(capsys, "--evidence", folder, "--write-policy", tmp_path / "policy.yaml")
+    assert (code, "No policy is written" in text, (tmp_path / "policy.yaml").exists()) == (1, True, False)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (["--evidence", "EVIDENCE", "--policy", "absent.yaml"], "absent.yaml: cannot be read"),
+        (["--evidence", "EVIDENCE", "--policy", "EVIDENCE/root.pem"], "root.pem:1: the file: "),
+        (["--evidence", "EVIDENCE", "--measurements", "absent.json"], "absent.json: cannot be read"),
+        (["--quote", "x", "--collateral", "y", "--at", "1", "--write-policy", "z"], "--write-policy needs a URL"),
         ([], "name one thing to judge"),
         (["http://x", "--evidence", "y"], "name one thing to judge"),
         (["service.example"], "is no base URL"),
