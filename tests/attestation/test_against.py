@@ -12,14 +12,18 @@ from conformance.attestation_vectors.against import Comparison, Verdict, compare
 from conformance.attestation_vectors.files import Vector, shipped
 from conformance.cli import main
 from conformance.problems import Problem
+from conformance.verify.policy_file import SECTIONS
 
-HEAD = """
+HEAD = f"""
+POLICIES = {list(SECTIONS)}
+"""
+HEAD += """
 import json, os, sys, time
 def say(**told): print(json.dumps(told), flush=True)
 for line in sys.stdin:
     asked = json.loads(line)
     if asked["command"] == "start":
-        say(protocol=1, implementation="a test", kinds=["quote", "evidence"])
+        say(protocol=1, implementation="a test", kinds=["quote", "evidence"], policies=POLICIES)
         continue
 """
 
