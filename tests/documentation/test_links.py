@@ -10,11 +10,12 @@ import pytest
 from pages import PAGES, ROOT, anchors, prose, quoted
 
 from conformance.cli import COMMANDS, SELFTEST
+from conformance.run.options import SPELLINGS
 
 TOP_FOLDERS = {path.name for path in ROOT.iterdir() if path.is_dir()} - {"reports"}
 OTHER_PROGRAMS = {"--prefix", "--write", "--ignore-scripts", "--no-compile", "--target"}
 """Options of npm, of pip and of the benchmarks."""
-OF_PYTEST = {"--node-url", "--pack", "--case"}
+OF_PYTEST = {spelling.pytest_flag for spelling in SPELLINGS.values()}
 
 
 def helped(program: str, *words: str) -> set[str]:
