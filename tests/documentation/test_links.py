@@ -94,4 +94,5 @@ def test_options_that_a_page_names_exist(
             assert options(words) <= of_suite[command[1]], words
         elif words.startswith("pytest"):
             assert options(words) <= OF_PYTEST, words
-    assert options(" ".join(quoted(page))) <= set().union(*of_suite.values()) | of_node | of_simulator | OTHER_PROGRAMS
+    known = set().union(*of_suite.values()) | of_node | of_simulator | OTHER_PROGRAMS | OF_PYTEST
+    assert options(" ".join(quoted(page))) <= known
