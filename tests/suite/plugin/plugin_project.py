@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from conformance.run.options import SPELLINGS
+
 PACK = """\
 pack: trial
 title: A trial
@@ -41,8 +43,13 @@ OTHERS = ["cov", "schemathesis", "hypothesispytest", "anyio", "cacheprovider"]
 """Plugins that have nothing to do with it."""
 
 
+FLAGS = {spelling.flag: spelling.pytest_flag for spelling in SPELLINGS.values()}
+
+
 def quiet(*options: str) -> list[str]:
-    return [*(f"-pno:{name}" for name in OTHERS), "-Wignore::pytest.PytestAssertRewriteWarning", *options]
+    """The command line of pytest for options of the command, and others."""
+    prefixed = [FLAGS.get(flag, flag) + sep + value for flag, sep, value in (one.partition("=") for one in options)]
+    return [*(f"-pno:{name}" for name in OTHERS), "-Wignore::pytest.PytestAssertRewriteWarning", *prefixed]
 
 
 def run(project: pytest.Pytester, *options: str) -> pytest.RunResult:

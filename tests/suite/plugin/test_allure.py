@@ -31,7 +31,7 @@ PATTERNS = [
 def reported(project: pytest.Pytester, node: TinyNode) -> dict[str, Any]:
     """The Allure results of a run, by the names of the cases in their pack."""
     (project.path / "known.yaml").write_text(KNOWN, encoding="utf-8")
-    run(project, "--conformance-node-url", node.url, "--conformance-known=known.yaml", "--alluredir=allure", *PATTERNS)
+    run(project, "--node-url", node.url, "--known=known.yaml", "--alluredir=allure", *PATTERNS)
     return in_folder(project.path / "allure")
 
 
@@ -101,13 +101,8 @@ def test_no_report_holds_what_controls_a_viewer_or_reorders_its_text(project: py
         [{"id": 1, "name": "\x9b31m \u202egnp.\u2066 \x85::error::mine \U000e0041"}], ensure_ascii=False
     )
     node.faults["list_groups"] = lambda _: Told(200, hostile + "\x1b]0;mine\x07")
-    forms = [
-        "--conformance-output=out",
-        "--conformance-html=out/page.html",
-        "--conformance-summary=out/summary.md",
-        "--conformance-replay=out",
-    ]
-    run(project, "--conformance-node-url", node.url, "--alluredir=out", "--junitxml=out/junit.xml", *forms)
+    forms = ["--output=out", "--html=out/page.html", "--summary=out/summary.md", "--replay=out"]
+    run(project, "--node-url", node.url, "--alluredir=out", "--junitxml=out/junit.xml", *forms)
     files = [path for path in (project.path / "out").iterdir() if path.is_file()]
     assert {".json", ".html", ".md", ".sh", ".xml", ".txt"} <= {path.suffix for path in files}
     for path in files:
@@ -127,7 +122,7 @@ def test_durations_are_those_of_the_cases(reported: dict[str, Any]) -> None:
 def test_other_tests_of_the_session_stay_as_they_are(project: pytest.Pytester, node: TinyNode) -> None:
     own = project.makepyfile("def test_own(): assert False")
     pack = project.path / "packs" / "trial.yaml"
-    run(project, "--conformance-node-url", node.url, "--alluredir=allure", str(own), str(pack))
+    run(project, "--node-url", node.url, "--alluredir=allure", str(own), str(pack))
     found = [json.loads(path.read_text("utf-8")) for path in (project.path / "allure").glob("*-result.json")]
     (mine,) = [one for one in found if one["fullName"].endswith("#test_own")]
     assert (mine["name"], mine["status"]) == ("test_own", "failed")
@@ -158,7 +153,7 @@ def test_without_the_option_nothing_imports_allure(project: pytest.Pytester, nod
     (project.path / "look.py").write_text(
         "import sys\ndef pytest_unconfigure(): print('allure' in sys.modules)", encoding="utf-8"
     )
-    told = run_apart(project, "-p", "look", "-pno:allure_pytest", "--conformance-node-url", node.url).stdout.str()
+    told = run_apart(project, "-p", "look", "-pno:allure_pytest", "--node-url", node.url).stdout.str()
     assert told.endswith("False")
 
 

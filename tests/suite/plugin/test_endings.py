@@ -23,17 +23,7 @@ conformance.run.processes.run_case = lambda *_: os._exit(1)
 def test_run_whose_processes_die_is_interrupted(project: pytest.Pytester, node: TinyNode) -> None:
     (project.path / "dying.py").write_text(DYING, encoding="utf-8")
 
-    result = run_apart(
-        project,
-        "-p",
-        "dying",
-        "--conformance-node-url",
-        node.url,
-        "--conformance-output",
-        "out",
-        "--conformance-jobs",
-        "2",
-    )
+    result = run_apart(project, "-p", "dying", "--node-url", node.url, "--output", "out", "--jobs", "2")
 
     assert results(project)["exit_code"] == 5
     assert results(project)["interrupted"] == "a process of the suite died; 5 of 5 cases did not report"
@@ -53,7 +43,7 @@ def test_run_that_is_interrupted_leaves_whole_results(project: pytest.Pytester, 
         """)
     (project.path / "interrupting.py").write_text(interrupting, encoding="utf-8")
 
-    result = run_apart(project, "-p", "interrupting", "--conformance-node-url", node.url, "--conformance-output", "out")
+    result = run_apart(project, "-p", "interrupting", "--node-url", node.url, "--output", "out")
 
     assert "did not report" in str(results(project)["interrupted"])
     assert verdicts(project) == {"passes": "pass"}
@@ -67,7 +57,7 @@ def test_run_that_stops_early_does_not_conform(project: pytest.Pytester, node: T
     (project.path / "packs" / "trial.yaml").write_text(order, encoding="utf-8")
     node.faults["list_groups"] = always(500)
 
-    run(project, "--conformance-node-url", node.url, "-x", "--conformance-output", "out")
+    run(project, "--node-url", node.url, "-x", "--output", "out")
 
     assert results(project)["conforms"] is False
     assert "did not report" in str(results(project)["interrupted"])
@@ -87,17 +77,7 @@ def pytest_runtest_logreport(report):
 def test_run_that_sigterm_ends_leaves_whole_results(project: pytest.Pytester, node: TinyNode, jobs: str) -> None:
     (project.path / "terminated.py").write_text(TERMINATED, encoding="utf-8")
 
-    result = run_apart(
-        project,
-        "-p",
-        "terminated",
-        "--conformance-node-url",
-        node.url,
-        "--conformance-output",
-        "out",
-        "--conformance-jobs",
-        jobs,
-    )
+    result = run_apart(project, "-p", "terminated", "--node-url", node.url, "--output", "out", "--jobs", jobs)
 
     assert results(project)["interrupted"] == "SIGTERM; 4 of 5 cases did not report"
     assert len(verdicts(project)) == 1
@@ -130,17 +110,7 @@ def test_node_that_hangs_does_not_hold_up_a_run_that_is_ended(
         node.faults[path] = node.hang
 
     began = time.monotonic()
-    run_apart(
-        project,
-        "-p",
-        "hung",
-        "--conformance-node-url",
-        node.url,
-        "--conformance-output",
-        "out",
-        "--conformance-jobs",
-        jobs,
-    )
+    run_apart(project, "-p", "hung", "--node-url", node.url, "--output", "out", "--jobs", jobs)
 
     assert "SIGTERM" in str(results(project)["interrupted"])
     assert time.monotonic() - began < 30, "each request to the node may take 45 s"
@@ -166,17 +136,7 @@ write._replace = interrupted
 def test_signal_does_not_stop_the_writing_of_results(project: pytest.Pytester, node: TinyNode) -> None:
     (project.path / "meanwhile.py").write_text(WRITTEN_MEANWHILE, encoding="utf-8")
 
-    result = run_apart(
-        project,
-        "-p",
-        "meanwhile",
-        "--conformance-node-url",
-        node.url,
-        "--conformance-output",
-        "out",
-        "--conformance-html",
-        "out/page.html",
-    )
+    result = run_apart(project, "-p", "meanwhile", "--node-url", node.url, "--output", "out", "--html", "out/page.html")
 
     assert len(verdicts(project)) == 5
     assert (project.path / "out" / "page.html").exists()
@@ -202,10 +162,8 @@ write._replace = full
 def test_report_that_finds_no_room_is_named_and_counts_in_the_results(project: pytest.Pytester, node: TinyNode) -> None:
     (project.path / "unwritable.py").write_text(UNWRITABLE, encoding="utf-8")
 
-    files = ("--conformance-html", "page.html", "--conformance-summary", "page.md")
-    result = run_apart(
-        project, "-p", "unwritable", "--conformance-node-url", node.url, "--conformance-output", "out", *files
-    )
+    files = ("--html", "page.html", "--summary", "page.md")
+    result = run_apart(project, "-p", "unwritable", "--node-url", node.url, "--output", "out", *files)
 
     assert "page.html cannot be written: No space left on device" in result.stdout.str()
     assert (project.path / "page.md").exists()
@@ -242,18 +200,7 @@ def test_case_that_sigterm_ends_in_another_process_cleans_up(project: pytest.Pyt
 
     node.faults |= {"get_node_chain_config": wait_for_it, "list_groups": hang}
 
-    run_apart(
-        project,
-        "-p",
-        "terminated",
-        "--conformance-node-url",
-        node.url,
-        "--conformance-output",
-        "out",
-        "--conformance-jobs",
-        "2",
-        "--conformance-timeout=2",
-    )
+    run_apart(project, "-p", "terminated", "--node-url", node.url, "--output", "out", "--jobs", "2", "--timeout=2")
 
     assert verdicts(project) == {"quick": "pass"}
     assert "remove_group" in node.paths()
@@ -262,17 +209,7 @@ def test_case_that_sigterm_ends_in_another_process_cleans_up(project: pytest.Pyt
 def test_node_that_answers_nothing_any_more_ends_the_run(project: pytest.Pytester, node: TinyNode) -> None:
     node.faults["new_account"] = node.hang
 
-    result = run(
-        project,
-        "--conformance-node-url",
-        node.url,
-        "--conformance-timeout",
-        "0.2",
-        "--conformance-max-timeouts",
-        "2",
-        "--conformance-output",
-        "out",
-    )
+    result = run(project, "--node-url", node.url, "--timeout", "0.2", "--max-timeouts", "2", "--output", "out")
 
     assert set(verdicts(project).values()) == {"inconclusive"}
     assert len(verdicts(project)) == 3
@@ -295,19 +232,9 @@ def errs(judge: Judge) -> None:
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_error_of_a_case_does_not_end_the_run(project: pytest.Pytester, node: TinyNode, jobs: str) -> None:
     (project.path / "packs" / "erring.py").write_text(ERRING, encoding="utf-8")
-    chosen = ("--conformance-case", "*::passes", "--conformance-case", "*::errs")
+    chosen = ("--case", "*::passes", "--case", "*::errs")
 
-    result = run_apart(
-        project,
-        "--conformance-node-url",
-        node.url,
-        "--conformance-output",
-        "out",
-        "-v",
-        "--conformance-jobs",
-        jobs,
-        *chosen,
-    )
+    result = run_apart(project, "--node-url", node.url, "--output", "out", "-v", "--jobs", jobs, *chosen)
 
     assert verdicts(project) == {"errs": "suite error", "passes": "pass"}
     assert (result.ret, results(project)["exit_code"]) == (6, 6)
@@ -346,7 +273,7 @@ def test_missing_key_of_the_funder_stops_only_cases_that_need_gas(
         """
     (project.path / "profile.yaml").write_text(dedent(profile), encoding="utf-8")
 
-    run(project, "--conformance", "--conformance-profile", "profile.yaml", "--conformance-output", "out")
+    run(project, "--conformance", "--profile", "profile.yaml", "--output", "out")
 
     assert verdicts(project) == {"without-gas": "pass", "with-gas": "inconclusive"}
     (told,) = [case["reason"] for case in cases(project) if case["verdict"] == "inconclusive"]

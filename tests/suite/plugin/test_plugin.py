@@ -34,9 +34,7 @@ def test_plugin_imports_nothing_of_the_suite_unless_asked(pytester: pytest.Pytes
 
 
 def test_every_verdict_has_its_pytest_outcome_and_its_word(project: pytest.Pytester, node: TinyNode) -> None:
-    result = run(
-        project, "--conformance-node-url", node.url, "--conformance-output", "out", "-v", "--junitxml", "junit.xml"
-    )
+    result = run(project, "--node-url", node.url, "--output", "out", "-v", "--junitxml", "junit.xml")
 
     assert verdicts(project) == ALL
     junit = (project.path / "junit.xml").read_text(encoding="utf-8")
@@ -50,9 +48,7 @@ def test_every_verdict_has_its_pytest_outcome_and_its_word(project: pytest.Pytes
 
 
 def test_failure_prints_all_that_one_needs(project: pytest.Pytester, node: TinyNode) -> None:
-    result = run(
-        project, "--conformance-node-url", node.url, "--conformance-seed", "99", "--conformance-case", "trial::fails[x]"
-    )
+    result = run(project, "--node-url", node.url, "--seed", "99", "--case", "trial::fails[x]")
 
     text = result.stdout.str()
     key = next(iter(node.groups))
@@ -83,30 +79,22 @@ def test_failure_prints_all_that_one_needs(project: pytest.Pytester, node: TinyN
 def test_case_option_selects_by_id_and_glob(
     project: pytest.Pytester, node: TinyNode, globs: list[str], left: set[str]
 ) -> None:
-    options = [part for glob in globs for part in ("--conformance-case", glob)]
+    options = [part for glob in globs for part in ("--case", glob)]
 
-    run(project, "--conformance-node-url", node.url, "--conformance-output", "out", *options)
+    run(project, "--node-url", node.url, "--output", "out", *options)
 
     assert verdicts(project).keys() == left
 
 
 def test_case_that_is_none_is_never_a_success(project: pytest.Pytester, node: TinyNode) -> None:
-    result = run(
-        project,
-        "--conformance-node-url",
-        node.url,
-        "--conformance-output",
-        "out",
-        "--conformance-case",
-        "trial::nothing",
-    )
+    result = run(project, "--node-url", node.url, "--output", "out", "--case", "trial::nothing")
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*no case is called 'trial::nothing'; did you mean 'trial::teaches-nothing'*"])
 
 
 def test_pack_that_is_none_is_never_a_success(project: pytest.Pytester, node: TinyNode) -> None:
-    result = run(project, "--conformance-node-url", node.url, "--conformance-pack", "birds")
+    result = run(project, "--node-url", node.url, "--pack", "birds")
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*no pack is called 'birds'; there are trial*"])
@@ -116,7 +104,7 @@ def test_pack_with_a_fault_runs_nothing_and_tells_file_and_line(project: pytest.
     path = project.path / "packs" / "trial.yaml"
     path.write_text(PACK.replace("call: create_wallet", "call: fly"), encoding="utf-8")
 
-    result = run(project, "--conformance-node-url", node.url)
+    result = run(project, "--node-url", node.url)
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*trial.yaml:16: no operation is called 'fly'*"])
@@ -128,17 +116,7 @@ def test_packs_of_one_s_own_run_beside_the_shipped_ones(project: pytest.Pytester
     own = PACK.replace("pack: trial", "pack: own").split("  - id: fails")[0]
     (project.path / "mine" / "own.yaml").write_text(own, encoding="utf-8")
 
-    result = run(
-        project,
-        "--conformance-node-url",
-        node.url,
-        "--conformance-pack-dir",
-        "mine",
-        "--conformance-pack",
-        "own",
-        "--conformance-output",
-        "out",
-    )
+    result = run(project, "--node-url", node.url, "--pack-dir", "mine", "--pack", "own", "--output", "out")
 
     assert verdicts(project) == {"passes": "pass"}
     assert result.ret == 0
@@ -152,7 +130,7 @@ def test_cases_of_one_name_in_packs_outside_the_root_are_all_counted(project: py
     (project.path / "packs" / "other.yaml").write_text(only.replace("pack: trial", "pack: other"), encoding="utf-8")
     root = project.mkdir("elsewhere")
 
-    run(project, "--conformance-node-url", node.url, "--rootdir", str(root), "--conformance-output", "out")
+    run(project, "--node-url", node.url, "--rootdir", str(root), "--output", "out")
 
     cases = results(project)["cases"]
     assert isinstance(cases, list)
@@ -161,16 +139,9 @@ def test_cases_of_one_name_in_packs_outside_the_root_are_all_counted(project: py
 
 def test_usage_error_leaves_no_folder(project: pytest.Pytester, node: TinyNode) -> None:
     (project.path / "kept").mkdir()
-    folders = (
-        "--conformance-output",
-        "new/out",
-        "--conformance-replay",
-        "new/out/replay",
-        "--conformance-html",
-        "kept/deep/page.html",
-    )
+    folders = ("--output", "new/out", "--replay", "new/out/replay", "--html", "kept/deep/page.html")
 
-    result = run(project, "--conformance-node-url", node.url, "--conformance-case", "*::misspelt", *folders)
+    result = run(project, "--node-url", node.url, "--case", "*::misspelt", *folders)
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert not (project.path / "new").exists()
@@ -180,7 +151,7 @@ def test_usage_error_leaves_no_folder(project: pytest.Pytester, node: TinyNode) 
 def test_pack_named_as_a_file_that_has_a_twin_is_a_usage_error(project: pytest.Pytester, node: TinyNode) -> None:
     (project.path / "trial.yaml").write_text(PACK, encoding="utf-8")
 
-    result = run(project, "--conformance-node-url", node.url, "trial.yaml")
+    result = run(project, "--node-url", node.url, "trial.yaml")
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*is also in*"])
@@ -189,15 +160,7 @@ def test_pack_named_as_a_file_that_has_a_twin_is_a_usage_error(project: pytest.P
 def test_packs_named_as_files_run_with_ordinary_tests(project: pytest.Pytester, node: TinyNode) -> None:
     project.makepyfile(test_mine="def test_one(): pass")
 
-    result = run(
-        project,
-        "--conformance-node-url",
-        node.url,
-        "packs/trial.yaml",
-        "test_mine.py",
-        "--conformance-case",
-        "*::passes",
-    )
+    result = run(project, "--node-url", node.url, "packs/trial.yaml", "test_mine.py", "--case", "*::passes")
 
     result.assert_outcomes(passed=2, deselected=4)
     assert result.ret == 0
@@ -206,15 +169,7 @@ def test_packs_named_as_files_run_with_ordinary_tests(project: pytest.Pytester, 
 def test_ordinary_test_that_fails_still_fails_the_session(project: pytest.Pytester, node: TinyNode) -> None:
     project.makepyfile(test_mine="def test_one(): assert False")
 
-    result = run(
-        project,
-        "--conformance-node-url",
-        node.url,
-        "packs/trial.yaml",
-        "test_mine.py",
-        "--conformance-case",
-        "*::passes",
-    )
+    result = run(project, "--node-url", node.url, "packs/trial.yaml", "test_mine.py", "--case", "*::passes")
 
     assert result.ret == 1
 
@@ -228,16 +183,7 @@ known:
 def test_listed_failures_are_known_and_the_rest_decides(project: pytest.Pytester, node: TinyNode) -> None:
     (project.path / "known.yaml").write_text(KNOWN, encoding="utf-8")
 
-    result = run(
-        project,
-        "--conformance-node-url",
-        node.url,
-        "--conformance-known",
-        "known.yaml",
-        "--conformance-output",
-        "out",
-        "-v",
-    )
+    result = run(project, "--node-url", node.url, "--known", "known.yaml", "--output", "out", "-v")
 
     assert verdicts(project) == {**ALL, "fails[x]": "known", "fails[y]": "known"}
     result.stdout.fnmatch_lines(["*fails?x? KNOWN*"])
@@ -251,15 +197,7 @@ def test_known_failure_that_is_none_any_more_fails_the_run(
     text = f"known:\n  - {entry}\n    reason: r\n    link: https://tracker.example/7\n"
     (project.path / "known.yaml").write_text(text, encoding="utf-8")
 
-    result = run(
-        project,
-        "--conformance-node-url",
-        node.url,
-        "--conformance-known",
-        "known.yaml",
-        "--conformance-case",
-        "*::passes",
-    )
+    result = run(project, "--node-url", node.url, "--known", "known.yaml", "--case", "*::passes")
 
     assert result.ret == 1
 
@@ -267,27 +205,14 @@ def test_known_failure_that_is_none_any_more_fails_the_run(
 def test_known_list_with_a_fault_is_a_usage_error(project: pytest.Pytester, node: TinyNode) -> None:
     (project.path / "known.yaml").write_text("known: 5", encoding="utf-8")
 
-    assert (
-        run(project, "--conformance-node-url", node.url, "--conformance-known", "known.yaml").ret
-        == pytest.ExitCode.USAGE_ERROR
-    )
+    assert run(project, "--node-url", node.url, "--known", "known.yaml").ret == pytest.ExitCode.USAGE_ERROR
 
 
 def test_several_processes_bring_the_same_outcomes(project: pytest.Pytester, node: TinyNode) -> None:
     (project.path / "known.yaml").write_text(KNOWN, encoding="utf-8")
 
     result = run_apart(
-        project,
-        "--conformance-node-url",
-        node.url,
-        "--conformance-known",
-        "known.yaml",
-        "--conformance-output",
-        "out",
-        "--conformance-jobs",
-        "2",
-        "--conformance-seed",
-        "5",
+        project, "--node-url", node.url, "--known", "known.yaml", "--output", "out", "--jobs", "2", "--seed", "5"
     )
 
     assert verdicts(project) == {**ALL, "fails[x]": "known", "fails[y]": "known"}
@@ -295,7 +220,7 @@ def test_several_processes_bring_the_same_outcomes(project: pytest.Pytester, nod
     assert result.ret == 3
     labels = {asked.body["account_name"] for asked in node.asked if asked.path == "new_account"}
     node.asked.clear()
-    run_apart(project, "--conformance-node-url", node.url, "--conformance-seed", "5")
+    run_apart(project, "--node-url", node.url, "--seed", "5")
     again = {asked.body["account_name"] for asked in node.asked if asked.path == "new_account"}
     assert again == labels, "the seed decides, whoever runs the case"
 
@@ -303,9 +228,7 @@ def test_several_processes_bring_the_same_outcomes(project: pytest.Pytester, nod
 def test_ordinary_tests_run_beside_several_processes(project: pytest.Pytester, node: TinyNode) -> None:
     project.makepyfile(test_mine="def test_one(): pass\ndef test_two(): pass")
 
-    result = run_apart(
-        project, "--conformance-node-url", node.url, "--conformance-jobs", "2", "packs/trial.yaml", "test_mine.py"
-    )
+    result = run_apart(project, "--node-url", node.url, "--jobs", "2", "packs/trial.yaml", "test_mine.py")
 
     outcomes = result.parseoutcomes()
     assert (outcomes["passed"], outcomes["failed"], outcomes["inconclusive"]) == (3, 2, 1)
@@ -322,7 +245,7 @@ os.register_at_fork(before=lambda: print("threads:", threading.active_count()))
 def test_no_thread_runs_when_the_processes_are_forked(project: pytest.Pytester, node: TinyNode) -> None:
     (project.path / "forking.py").write_text(FORKING, encoding="utf-8")
 
-    result = run_apart(project, "-s", "-p", "forking", "--conformance-node-url", node.url, "--conformance-jobs", "2")
+    result = run_apart(project, "-s", "-p", "forking", "--node-url", node.url, "--jobs", "2")
 
     told = [line for line in result.outlines if line.startswith("threads:")]
     assert len(told) >= 2  # other forks than those of the two processes are none of our business
@@ -330,7 +253,7 @@ def test_no_thread_runs_when_the_processes_are_forked(project: pytest.Pytester, 
 
 
 def test_xdist_is_refused_for_packs(project: pytest.Pytester, node: TinyNode) -> None:
-    result = run_apart(project, "--conformance-node-url", node.url, "-n2")
+    result = run_apart(project, "--node-url", node.url, "-n2")
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*with --jobs N, not with pytest-xdist*"])
@@ -348,26 +271,22 @@ def test_budgets_are_kept(project: pytest.Pytester, node: TinyNode) -> None:
         """)
     (project.path / "packs" / "trial.yaml").write_text(spends, encoding="utf-8")
 
-    result = run(
-        project, "--conformance-node-url", node.url, "--conformance-max-spend", "2", "--conformance-output", "out"
-    )
+    result = run(project, "--node-url", node.url, "--max-spend", "2", "--output", "out")
 
     assert verdicts(project) == {"spends": "inconclusive"}
     assert result.ret == 3
     assert node.paths().count("add_group") == 2
 
 
-@pytest.mark.parametrize("option", ["--conformance-rate=0", "--conformance-rate=-1", "--conformance-max-spend=-1"])
+@pytest.mark.parametrize("option", ["--rate=0", "--rate=-1", "--max-spend=-1"])
 def test_budget_that_is_none_is_a_usage_error(project: pytest.Pytester, node: TinyNode, option: str) -> None:
-    assert run(project, "--conformance-node-url", node.url, option).ret == pytest.ExitCode.USAGE_ERROR
+    assert run(project, "--node-url", node.url, option).ret == pytest.ExitCode.USAGE_ERROR
 
 
 def test_password_of_the_node_is_written_nowhere(project: pytest.Pytester, node: TinyNode) -> None:
     address = node.url.replace("http://", "http://user:open-sesame@")
 
-    result = run(
-        project, "--conformance-node-url", address, "--conformance-output", "out", "--junitxml", "out/junit.xml"
-    )
+    result = run(project, "--node-url", address, "--output", "out", "--junitxml", "out/junit.xml")
 
     assert result.ret == 1
     texts = [result.stdout.str(), *(path.read_text(encoding="utf-8") for path in (project.path / "out").iterdir())]
@@ -378,7 +297,7 @@ def test_password_of_the_node_is_written_nowhere(project: pytest.Pytester, node:
 def test_profile_names_the_node(project: pytest.Pytester, node: TinyNode) -> None:
     (project.path / "profile.yaml").write_text(f"base_url: {node.url}\ncapabilities: []\n", encoding="utf-8")
 
-    result = run(project, "--conformance", "--conformance-profile", "profile.yaml", "--conformance-case", "*::passes")
+    result = run(project, "--conformance", "--profile", "profile.yaml", "--case", "*::passes")
 
     assert result.ret == 0
     assert "new_account" in node.paths()
@@ -387,7 +306,7 @@ def test_profile_names_the_node(project: pytest.Pytester, node: TinyNode) -> Non
 def test_profile_with_a_fault_is_a_usage_error(project: pytest.Pytester, node: TinyNode) -> None:
     (project.path / "profile.yaml").write_text("colour: red\n", encoding="utf-8")
 
-    result = run(project, "--conformance-node-url", node.url, "--conformance-profile", "profile.yaml")
+    result = run(project, "--node-url", node.url, "--profile", "profile.yaml")
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*profile.yaml:1: *colour*"])
