@@ -29,7 +29,7 @@ ACCOUNTS = ("alice", "bob", "carol")
 LETTERS = {"add_usage_api_key": "K", "add_usage_api_key_with_signature": "K", "add_group": "G", "list_groups": "G",
            "create_wallet": "P", "list_wallets": "P", "list_wallets_in_group": "P", "list_actions": "X"}  # fmt: skip
 """What an operation gives, by the letter of its name: usage keys, groups, wallets, actions."""
-READS = ("list_", "get_", "account_exists", "run_action", "balance", "eth_")
+READS = ("list_", "get_", "account_exists", "run_action", "balance", "stripe_config")
 """How the operations begin that leave the objects of a case as they are."""
 LABELS = ("name", "description")
 
@@ -145,7 +145,7 @@ def _with_gaps(exchanges: Sequence[Exchanged], told: Sequence[int], names: Names
     before = -1 - left_out
     for number in told:
         if number - before > 1:
-            yield f"… {number - before - 1} more"  # requests about something else
+            yield f"… {number - before - 1} more"
         yield _step(exchanges[number], names, last=number == told[-1])
         before = number
 
@@ -198,12 +198,11 @@ def _value(value: object) -> str:
 
 def difference(expected: str, got: str) -> Sequence[tuple[str, str]]:
     """What is missing and what is too much, where a text that ends with a list was expected and a list came."""
-    start = expected.find(" [")
     try:
-        wanted, found = json.loads(expected[start:]), json.loads(got)
+        wanted, found = json.loads(expected.rpartition(" to be ")[2]), json.loads(got)
     except ValueError:
         return ()
-    if start < 0 or not isinstance(found, list) or wanted == found:
+    if not isinstance(wanted, list) or not isinstance(found, list) or wanted == found:
         return ()
     sides = (("missing", _without(wanted, found)), ("too many", _without(found, wanted)))
     return [(name, written(items)) for name, items in sides if items] or [("order", "another than expected")]

@@ -82,6 +82,7 @@ def test_long_story_keeps_its_beginning_and_its_end() -> None:
     [
         ('ids to be ["a","b"]', '["b","c"]', [("missing", '["a"]'), ("too many", '["c"]')]),
         ('ids to be ["a","b"]', '["b","a"]', [("order", "another than expected")]),
+        ("what runs with ['K'] and [0] to be [\"a\"]", '["a","b"]', [("too many", '["b"]')]),
         ('ids to be ["a"]', '["a","a"]', [("too many", '["a"]')]),
         ('ids to be ["a"] or ["b"]', '["c"]', []),
         ("length 1 of ids", "[]", []),
