@@ -15,7 +15,7 @@ import pytest
 
 from benchmarks.node_process import Ready, node_process
 from benchmarks.timing import Row, medians, milliseconds
-from conformance.commands.run import pytest_arguments
+from conformance.run.front import pytest_arguments
 from conformance.run.options import Options
 
 CHECKS = 500

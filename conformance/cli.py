@@ -7,32 +7,32 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from importlib.metadata import version
 from typing import NoReturn
 
 from conformance.problems import LoadProblem, Problem, VerifierNotInstalled, require_verifier
-from conformance.report import ExitCode
+from conformance.verdict import ExitCode
 
+COMMANDS = {
+    "run": "judge a node",
+    "load": "run the packs under load, with Locust",
+    "report": "show the results of a run as a page, Markdown, a badge or scripts",
+    "compare": "say what changed between two runs",
+    "site": "make a static site from the results of many runs",
+    "known": "write a list of known failures",
+    "init": "write a node's profile from what it shows",
+    "doctor": "try what a run needs",
+    "packs": "list the packs and their cases",
+    "requirements": "list the requirements and the checks that prove them",
+    "profile": "check a vendor profile, print its schema",
+    "vectors": "list, write or check vectors for implementers",
+    "verify": "judge the attestation of a service, and say what it proves",
+}
+"""The modules of `conformance.commands`, and what `--help` says of each. Only the one that is asked for is loaded."""
 VERIFY = "verify"
-COMMANDS = (
-    "run",
-    "load",
-    "report",
-    "compare",
-    "site",
-    "known",
-    "init",
-    "doctor",
-    "packs",
-    "requirements",
-    "profile",
-    "vectors",
-    VERIFY,
-)
-"""The modules of `conformance.commands`."""
 SELFTEST = "selftest"
 
 
@@ -44,8 +44,11 @@ class Parser(argparse.ArgumentParser):
         self.exit(ExitCode.USAGE, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
-def parser(commands: Sequence[str] = COMMANDS) -> Parser:
-    """The parser of the command line, for some subcommands; one's namespace holds its function as ``handle``."""
+def parser(commands: Collection[str] = COMMANDS) -> Parser:
+    """The parser of the command line, with the options of some commands.
+
+    The namespace of such a command holds its function as ``handle``.
+    """
     top = Parser(
         prog="service-conformance",
         description="Judges a node of the account, wallet and sandboxed-code execution service by its specification.",
@@ -53,11 +56,13 @@ def parser(commands: Sequence[str] = COMMANDS) -> Parser:
     )
     top.add_argument("--version", action="version", version=f"%(prog)s {version('service-conformance')}")
     subcommands = top.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
-    for name in commands:
+    for name, summary in COMMANDS.items():
         if name == VERIFY and not _can_verify():
             subcommands.add_parser(VERIFY, help="judge the attestation of a service (needs the extra `attestation`)")
-        else:
-            import_module(f"conformance.commands.{name}").add_to(subcommands)
+            continue
+        subparser = subcommands.add_parser(name, help=summary, allow_abbrev=False)
+        if name in commands:
+            import_module(f"conformance.commands.{name}").add_to(subparser)
     subcommands.add_parser(SELFTEST, help="prove with faulty nodes that each check can fail", add_help=False)
     return top
 
@@ -99,11 +104,10 @@ def _main(arguments: list[str]) -> int:
     try:
         if arguments[:1] == [SELFTEST]:
             return _selftest(arguments[1:])
-        # The libraries of commands that are not asked for would take a while to load.
-        asked = [name for name in COMMANDS if arguments[:1] == [name]]
+        asked = [argument for argument in arguments if not argument.startswith("-")][:1]
         if asked == [VERIFY]:
             require_verifier()
-        namespace = parser(asked or COMMANDS).parse_args(arguments)
+        namespace = parser(asked).parse_args(arguments)
         code: int = namespace.handle(namespace)
         sys.stdout.flush()
     except LoadProblem as problem:

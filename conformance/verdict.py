@@ -1,9 +1,9 @@
-"""The verdicts of a case, and the record that a case leaves behind."""
+"""The verdicts of a case, the record that a case leaves behind, and the exit code of a run."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 
 
 class Verdict(StrEnum):
@@ -19,6 +19,23 @@ class Verdict(StrEnum):
     """Set-up or network failed, so that nothing was learnt about the requirement."""
     SUITE_ERROR = "suite error"
     """The case or its driver stumbled over something that is no answer to a step: nothing was learnt."""
+
+
+class ExitCode(IntEnum):
+    """What ``service-conformance run`` ends with."""
+
+    CONFORMS = 0
+    FAILS = 1
+    """A case failed, or the list of known failures is out of date."""
+    USAGE = 2
+    """The command line, a pack or a profile is at fault; nothing ran."""
+    INCONCLUSIVE = 3
+    """No case failed, and some, or all, taught nothing."""
+    NOTHING_SELECTED = 4
+    INTERRUPTED = 5
+    """The run did not come to its end; results.json tells of the cases that ran."""
+    SUITE_ERROR = 6
+    """No case failed, and one stumbled over an error of its own, or of the suite."""
 
 
 NOT_APPLICABLE = "not-applicable"

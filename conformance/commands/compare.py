@@ -12,13 +12,9 @@ from conformance.report.load import load_results
 WORSE = {Change.BROKEN, Change.LOST, Change.GONE}
 
 
-def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the subcommand."""
-    parser = subcommands.add_parser(
-        "compare",
-        help="say what changed between two runs",
-        description="Ends with 1 where a requirement is broken, no longer shown or gone.",
-    )
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.description = "Ends with 1 where a requirement is broken, no longer shown or gone."
     for name, whose in (("old", "the earlier run's"), ("new", "the later run's")):
         parser.add_argument(name, type=Path, metavar=name.upper(), help=f"{whose} results.json, or its folder")
     parser.set_defaults(handle=_compare)

@@ -24,14 +24,9 @@ WIDE = 200
 STYLES = {State.WELL: "green", State.WRONG: "bold red", State.DOUBTFUL: "yellow", State.NOT_TRIED: "dim"}
 
 
-def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the subcommand."""
-    parser = subcommands.add_parser(
-        "doctor",
-        help="try what a run needs",
-        description="Makes one account and one group, and removes the group. Ends with 1 where something is wrong.",
-        allow_abbrev=False,
-    )
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.description = "Makes one account and one group, and removes the group. Ends with 1 where something is wrong."
     parser.add_argument("--profile", type=Path, metavar="FILE", help="the node's vendor profile")
     parser.add_argument("--node-url", type=node_address, metavar="URL", help="the node, without /core/v1")
     parser.set_defaults(handle=_doctor)

@@ -25,13 +25,10 @@ SECONDS = 15.0
 """For one answer."""
 
 
-def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the subcommand."""
-    parser = subcommands.add_parser(
-        "init",
-        help="write a node's profile from what it shows",
-        description=f"Reads without a key. With --try it uses an account, with at most {MOST_WRITES} accepted writes.",
-        allow_abbrev=False,
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.description = (
+        f"Reads without a key. With --try it uses an account, with at most {MOST_WRITES} accepted writes."
     )
     parser.add_argument("url", type=node_address, metavar="URL", help="the node, without /core/v1")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write there; else to the terminal")

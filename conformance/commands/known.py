@@ -19,9 +19,8 @@ MOST_CHARACTERS = 200
 """Of the reason that an entry takes over from the results."""
 
 
-def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the subcommand."""
-    parser = subcommands.add_parser("known", help="write a list of known failures")
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     verbs = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     made = verbs.add_parser("from", help="print an entry for each case that failed in a run", allow_abbrev=False)
     made.add_argument("results", type=Path, metavar="RESULTS", help="results.json, or the folder that holds it")

@@ -27,9 +27,8 @@ SHARED = (
 """The options of ``run`` that mean the same here."""
 
 
-def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the subcommand."""
-    parser = subcommands.add_parser("load", help="run the packs under load, with Locust", allow_abbrev=False)
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     load = parser.add_argument_group("the load")
     load.add_argument("--users", metavar="N", type=at_least(1), default=10, help="so many users at last; by default 10")
     load.add_argument("--minutes", metavar="M", type=above_0, default=1.0, help="for so long; by default 1")

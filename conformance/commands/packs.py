@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
 
-from conformance.commands.checks import folders
+from conformance.resources import scenarios
 from conformance.run.case import Case
 from conformance.run.envelope_vectors import typed_cases
 from conformance.run.options import SELECTING, Options, add_option
@@ -18,14 +18,12 @@ from conformance.run.selection import select
 ALL = "all"
 
 
-def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the subcommand."""
-    parser = subcommands.add_parser(
-        "packs",
-        help="list the packs and their cases",
-        description="Prints each pack with the number of its cases, and a line for each case: its id, its title and, "
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.description = (
+        "Prints each pack with the number of its cases, and a line for each case: its id, its title and, "
         "in brackets, the requirements that it shows. --json prints an array with an object for each case: case (id), "
-        "pack, title, requirements, needs (the capabilities without which it is not offered), file and line.",
+        "pack, title, requirements, needs (the capabilities without which it is not offered), file and line."
     )
     for name in ("pack_dirs", *SELECTING):
         add_option(parser.add_argument, name)
@@ -39,7 +37,7 @@ def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 def _list(arguments: argparse.Namespace) -> int:
     options = Options.of(arguments)
     if arguments.rows:
-        print("\n".join(_counted(folders(options.pack_dirs))))
+        print("\n".join(_counted([scenarios(), *options.pack_dirs])))
         return 0
     selection = select(options)
     cases = [case for case in selection.loaded if selection.wants(case)]

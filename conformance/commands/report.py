@@ -15,9 +15,8 @@ REPLAY = "replay"
 """The option that names the folder for the scripts of failing cases."""
 
 
-def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the subcommand."""
-    parser = subcommands.add_parser("report", help="show the results of a run as a page, Markdown, a badge or scripts")
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     parser.add_argument("results", type=Path, metavar="RESULTS", help="results.json, or the folder that holds it")
     for form in (*RENDERERS, REPLAY):
         option = SPELLINGS[form]

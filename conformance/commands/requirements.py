@@ -5,19 +5,22 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from conformance.commands.checks import load_cases
 from conformance.requirements import Catalogue, Coverage, Status, catalogue, statuses, uncovered
-from conformance.run.listing import by_requirement
+from conformance.resources import scenarios
+from conformance.run.listing import ListedCase, by_requirement, list_pack, pack_files
+
+if TYPE_CHECKING:
+    from conformance.run.case import Case
 
 OPEN = {Coverage.NOT_YET, Coverage.PARTLY}
 
 
-def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the subcommand."""
-    parser = subcommands.add_parser("requirements", help="list the requirements and the checks that prove them")
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     families = sorted(catalogue().families)
     parser.add_argument(
         "--family",
@@ -38,7 +41,7 @@ def _list(arguments: argparse.Namespace) -> int:
     if arguments.silent:
         _tell_questions(known, arguments)
         return 0
-    every = statuses(known, uncovered(), by_requirement(load_cases(arguments.pack_dir)))
+    every = statuses(known, uncovered(), by_requirement(_cases(arguments.pack_dir)))
     chosen = [status for status in every if status.requirement.family in (arguments.family or known.families)]
     shown = [status for status in chosen if not arguments.uncovered or status.coverage in OPEN]
     if arguments.json:
@@ -48,6 +51,17 @@ def _list(arguments: argparse.Namespace) -> int:
         print("\n".join(_lines(status, known)))
     print("\n".join(_summary(chosen)))
     return 0
+
+
+def _cases(pack_dirs: Sequence[Path]) -> Iterator[Case | ListedCase]:
+    """The cases of the shipped packs, and of the user's, whose faults are reported."""
+    shipped, every = pack_files([scenarios()]), pack_files([scenarios(), *pack_dirs])
+    yield from (case for path in shipped for case in list_pack(path) if not case.opt_in)
+    if len(every) > len(shipped):
+        from conformance.run.loader import load_packs  # noqa: PLC0415 - costs more than all the rest
+
+        own = load_packs([path for path in every if path not in shipped])
+        yield from (case for cases in own.values() for case in cases if not case.opt_in)
 
 
 def _tell_questions(known: Catalogue, arguments: argparse.Namespace) -> None:

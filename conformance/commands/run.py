@@ -1,31 +1,15 @@
-"""``service-conformance run``: judge a node. A thin front of pytest, which the plugin makes run the packs."""
+"""``service-conformance run``: judge a node."""
 
 from __future__ import annotations
 
 import argparse
-import os
 import re
-import sys
-from dataclasses import replace
-from importlib.util import find_spec
 
-import pytest
-
-from conformance.doctor import first_look
-from conformance.endpoints.client import Target
-from conformance.endpoints.pace import Pace, lowest_rate
-from conformance.endpoints.patience import Patience
-from conformance.problems import Problem
-from conformance.profile import Profile, load_profile
-from conformance.report import ExitCode, make_writable
 from conformance.run.options import REPORT, SPELLINGS, Options, add_options, folder
-from conformance.run.processes import CAN_FORK
-from conformance.run.reporter import Reporter
 
 
-def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the subcommand."""
-    parser = subcommands.add_parser("run", help="judge a node", allow_abbrev=False)
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     groups = {title: parser.add_argument_group(title) for title in _titles()}
     add_options(lambda title: groups[title].add_argument)
     groups[REPORT].add_argument("--alluredir", metavar="DIR", type=folder, help="write Allure results there")
@@ -40,59 +24,15 @@ def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     parser.set_defaults(handle=_run)
 
 
-class FirstLook:
-    """A plugin of pytest that ends the run in one line where nothing could come of it."""
-
-    def __init__(self, options: Options, profile: Profile) -> None:
-        self._options, self._profile = options, profile
-
-    def pytest_sessionstart(self) -> None:
-        """Look when options and packs are known to be right."""
-        options, profile = self._options, self._profile
-        pace = Pace(lowest_rate(options.rate, profile.limits.rate))
-        patience = Patience(options.timeout, options.max_timeouts)
-        with Target(options.node_url or str(profile.base_url), profile, pace=pace, patience=patience) as target:
-            try:
-                findings = list(first_look(target, spends=options.max_spend is None or options.max_spend > 0))
-            except Exception as error:  # noqa: BLE001 - the cases tell more of what the node answers, and redact it
-                print(f"{UNREADABLE} ({type(error).__name__}); the cases run all the same", file=sys.stderr)
-                return
-        for finding in findings:
-            if finding.ends_run:
-                raise pytest.UsageError(f"{finding.found}; {finding.mend} ({HINT})")
-
-
 def _titles() -> list[str]:
     """Of the groups of options, in the order of the table."""
     return list(dict.fromkeys(spelling.group for spelling in SPELLINGS.values()))
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    options = Options.of(arguments)
-    profile = Profile() if options.profile is None else load_profile(options.profile)
-    bundled = options.node_url is None and profile.base_url is None
-    options = replace(options, jobs=options.jobs or jobs_that_pay(options, bundled=bundled))
-    reporter = Reporter()
-    plugins: list[object] = [reporter] if bundled else [reporter, FirstLook(options, profile)]
-    status = pytest.main([*pytest_arguments(options), *allure_arguments(arguments)], plugins=plugins)
-    reporter.tell()
-    if reporter.results is not None:
-        return reporter.results.exit_code
-    if status == pytest.ExitCode.USAGE_ERROR:
-        return ExitCode.USAGE
-    print("service-conformance: the run ended before its first case: there are no results", file=sys.stderr)
-    return ExitCode.INTERRUPTED
+    from conformance.run.front import run  # noqa: PLC0415 - `--help` answers without what judges a node
 
-
-MOST_JOBS = 8
-"""Each has a node, which takes 2 s of a core to start; a whole run takes about a minute of a core."""
-
-
-def jobs_that_pay(options: Options, *, bundled: bool) -> int:
-    """How many processes to use unless the user says. Somebody's node gets one request at a time."""
-    if not bundled or options.packs or options.cases or options.requirements or not CAN_FORK:
-        return 1
-    return min(MOST_JOBS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    return run(Options.of(arguments), arguments.alluredir, arguments.allure_link_pattern)
 
 
 def link_pattern(text: str) -> str:
@@ -100,35 +40,3 @@ def link_pattern(text: str) -> str:
     if not re.fullmatch(r"(requirement|clause):.*\{\}.*", text):
         raise argparse.ArgumentTypeError(f"is like requirement:https://…/{{}} or clause:https://…#{{}}, unlike {text}")
     return text
-
-
-def allure_arguments(arguments: argparse.Namespace) -> list[str]:
-    """What makes pytest write Allure results, if they are asked for. Raises Problem without allure-pytest."""
-    if arguments.alluredir is None:
-        return []
-    if find_spec("allure_pytest") is None:
-        raise Problem("--alluredir needs allure-pytest: pip install 'service-conformance[allure]'")
-    try:
-        make_writable(arguments.alluredir)
-    except OSError as problem:
-        raise Problem(f"{arguments.alluredir} cannot be written into: {problem.strerror}") from problem
-    patterns = [f"--allure-link-pattern={pattern}" for pattern in arguments.allure_link_pattern]
-    return ["-p", "allure_pytest", f"--alluredir={arguments.alluredir}", *patterns]
-
-
-HINT = "`service-conformance doctor` tries all that a run needs"
-
-UNREADABLE = "service-conformance: the first look at the node made the suite stumble"
-
-NOT_NEEDED = ("terminal", "cacheprovider", "logging", "unraisableexception", "threadexception")
-"""Plugins of pytest that do nothing for packs, and cost something with every case; `Reporter` is the terminal's."""
-
-
-def pytest_arguments(options: Options) -> list[str]:
-    """What pytest is called with: nothing of the caller's own pytest configuration has a say."""
-    arguments = ["-c", os.devnull, "--rootdir", os.curdir, "--noconftest", "--assert=plain"]
-    arguments += [argument for plugin in NOT_NEEDED for argument in ("-p", f"no:{plugin}")]
-    arguments += ["--disable-plugin-autoload", "-p", "conformance.run.plugin", "--conformance", *options.arguments()]
-    if options.results is not None:
-        arguments.append(f"--junitxml={options.results / 'junit.xml'}")
-    return arguments

@@ -10,13 +10,9 @@ from conformance.report.site import collect, write_site
 from conformance.run.options import folder
 
 
-def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the subcommand."""
-    parser = subcommands.add_parser(
-        "site",
-        help="make a static site from the results of many runs",
-        description="Runs lie at DIR/NODE/VERSION/results.json; without VERSION the day of the run stands for it.",
-    )
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.description = "Runs lie at DIR/NODE/VERSION/results.json; without VERSION the day of the run stands for it."
     parser.add_argument("folders", nargs="+", type=Path, metavar="DIR", help="a folder with runs of nodes")
     parser.add_argument("-o", "--output", required=True, type=folder, metavar="OUT", help="the folder of the site")
     parser.set_defaults(handle=_site)

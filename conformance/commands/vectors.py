@@ -13,9 +13,8 @@ from conformance.resources import fixtures, scenarios
 from conformance.run.envelope_vectors import vector_files
 
 
-def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the subcommand."""
-    parser = subcommands.add_parser("vectors", help="list, write or check vectors for implementers")
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     kinds = parser.add_subparsers(title="kinds", metavar="KIND", required=True)
     typed_data = kinds.add_parser("typed-data", help="signed envelopes that a node must accept or refuse")
     typed_data.add_argument("--seed", default="0", help="what wallets, chains and times come from (default: 0)")

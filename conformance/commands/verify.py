@@ -39,9 +39,8 @@ class UsageError(Exception):
     """The command line, or a file that it names, is at fault."""
 
 
-def add_to(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the subcommand."""
-    parser = subcommands.add_parser("verify", help="judge the attestation of a service, and say what it proves")
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     parser.add_argument("url", nargs="?", metavar="URL", help="base URL of a running service")
     parser.add_argument("--evidence", type=Path, metavar="DIR", help="a folder that --save wrote; nothing is fetched")
     parser.add_argument("--quote", type=Path, metavar="FILE", help="a quote alone, in hex; needs --collateral and --at")

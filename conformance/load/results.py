@@ -14,8 +14,8 @@ from conformance.load.tally import FirstDeparture, Tally
 from conformance.profile import Profile
 from conformance.report.case_text import rerun
 from conformance.report.profile_used import profile_used, without_secrets
-from conformance.report.results import ExitCode, FailureShown, Part, ProfileUsed, Suite, TargetJudged
-from conformance.verdict import Outcome, Verdict
+from conformance.report.results import FailureShown, Part, ProfileUsed, Suite, TargetJudged
+from conformance.verdict import ExitCode, Outcome, Verdict
 
 LOAD_NAME = "load.json"
 FORMAT: Literal[1] = 1

@@ -23,7 +23,6 @@ from conformance.report.results import (
     CaseResult,
     CauseResult,
     CellResult,
-    ExitCode,
     FailureShown,
     RequirementResult,
     Results,
@@ -35,7 +34,7 @@ from conformance.report.results import (
 )
 from conformance.requirements import Catalogue, Uncovered, catalogue, statuses, uncovered
 from conformance.requirements.specification import specification_file
-from conformance.verdict import CellOutcome, CellVerdict, Outcome, Verdict
+from conformance.verdict import CellOutcome, CellVerdict, ExitCode, Outcome, Verdict
 
 
 def results_of(run: RunRecord, known: Catalogue | None = None, listed: Uncovered | None = None) -> Results:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from enum import IntEnum
 from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, JsonValue, PrivateAttr
@@ -11,27 +10,10 @@ from pydantic import BaseModel, ConfigDict, JsonValue, PrivateAttr
 from conformance.report.judgement import Judgement
 from conformance.requirements import Coverage, Level
 from conformance.values.shown_text import escaped
-from conformance.verdict import CellVerdict, Verdict
+from conformance.verdict import CellVerdict, ExitCode, Verdict
 
 FORMAT: Literal[1] = 1
 """Counts up when a member changes its meaning or goes away."""
-
-
-class ExitCode(IntEnum):
-    """What ``service-conformance run`` ends with."""
-
-    CONFORMS = 0
-    FAILS = 1
-    """A case failed, or the list of known failures is out of date."""
-    USAGE = 2
-    """The command line, a pack or a profile is at fault; nothing ran."""
-    INCONCLUSIVE = 3
-    """No case failed, and some, or all, taught nothing."""
-    NOTHING_SELECTED = 4
-    INTERRUPTED = 5
-    """The run did not come to its end; results.json tells of the cases that ran."""
-    SUITE_ERROR = 6
-    """No case failed, and one stumbled over an error of its own, or of the suite."""
 
 
 class Part(BaseModel):

@@ -9,9 +9,10 @@ from collections.abc import Iterable
 
 from conformance.report.causes import counted, numbered
 from conformance.report.judgement import Judgement
-from conformance.report.results import CaseResult, ExitCode, RequirementResult, Results
+from conformance.report.results import CaseResult, RequirementResult, Results
 from conformance.requirements import Level
 from conformance.values.shown_text import plain
+from conformance.verdict import ExitCode
 
 MOST_BYTES = 1_000_000
 """GitHub takes 1 MiB for the summary of a step."""

@@ -13,10 +13,10 @@ from rich.text import Text
 from conformance.report.causes import counted, numbered
 from conformance.report.judgement import Judgement
 from conformance.report.matrix import drawn, matrices
-from conformance.report.results import CaseResult, ExitCode, RequirementResult, Results, Totals
+from conformance.report.results import CaseResult, RequirementResult, Results, Totals
 from conformance.requirements import Coverage, Level
 from conformance.values.shown_text import plain, shortened
-from conformance.verdict import Verdict
+from conformance.verdict import ExitCode, Verdict
 
 COLUMNS = (
     (Judgement.PASS, "green"),

@@ -21,7 +21,7 @@ from conformance.language.templates import CompileContext
 from conformance.language.vocabulary import standard
 from conformance.profile import Profile, value_at
 from conformance.profile.brand import Brand
-from conformance.run.loader import PYTHON, pack_files
+from conformance.run.listing import PYTHON, pack_files
 from conformance.values.marked_yaml import Document
 from conformance.values.typed_data import Wallet
 

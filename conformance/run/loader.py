@@ -27,17 +27,13 @@ from conformance.problems import (
     LoadProblem,
     NothingSelected,
     UnknownName,
-    Unreadable,
     raise_all,
 )
 from conformance.run.case import Case
+from conformance.run.listing import PYTHON, pack_files
 from conformance.run.python_cases import load_python_pack
 from conformance.run.validation import validated
 from conformance.values.marked_yaml import Document, uncollected
-
-PYTHON = ".py"
-SUFFIXES = (".yaml", PYTHON)
-"""The suffixes of pack files."""
 
 
 def load(folders: Sequence[Path], names: Sequence[str] = (), vocabulary: Vocabulary | None = None) -> list[Case]:
@@ -72,27 +68,6 @@ def load_packs(files: Sequence[Path], vocabulary: Vocabulary | None = None) -> d
             problems.append(problem)
     raise_all(problems)
     return loaded
-
-
-def pack_files(folders: Sequence[Path]) -> list[Path]:
-    """The pack files of these folders. Raises LoadProblem for two packs of one name, or a path that is no folder."""
-    files: list[Path] = []
-    for folder in folders:
-        if not folder.is_dir():
-            raise Unreadable("is no folder", folder)
-        for path in sorted(path for path in folder.iterdir() if path.suffix in SUFFIXES and path.name[0] != "_"):
-            if not path.is_file():
-                raise Unreadable("is no file", path)
-            twin = next((known for known in files if known.stem == path.stem and not _are_one_pack(known, path)), None)
-            if twin:
-                raise DuplicateId(f"the pack {path.stem!r} is also in {twin}", path)
-            files.append(path)
-    return files
-
-
-def _are_one_pack(path: Path, other: Path) -> bool:
-    """Whether the files are the YAML and the Python file of one pack, side by side."""
-    return path.parent == other.parent and path.suffix != other.suffix
 
 
 @uncollected()

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import re
 import sys
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
-from typing import TypeAlias
 
 from conformance.cases import SERVICES, Judge, PythonCase
 from conformance.language.case_info import CaseInfo
 from conformance.language.vocabulary import Vocabulary, suggestion
 from conformance.problems import BadShape, DuplicateId, LoadProblem, UnknownName, Unreadable, raise_all
 from conformance.run.case import Case
-from conformance.run.listing import ListedCase
+from conformance.run.listing import OPT_IN
 from conformance.service.accounts import Accounts
 from conformance.service.provider_control import ProviderControl
 
 KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 ROW = "row"
 """The argument of a case with `each`."""
-Assignment: TypeAlias = ast.Assign | ast.AnnAssign
-OPT_IN = "OPT_IN"
-"""The variable of a Python pack that is true where its cases run only when the pack is named."""
 
 
 def load_python_pack(path: Path, vocabulary: Vocabulary) -> list[Case]:
@@ -42,44 +37,6 @@ def load_python_pack(path: Path, vocabulary: Vocabulary) -> list[Case]:
     raise_all(problems)
     opt_in = bool(getattr(module, OPT_IN, False))
     return [_made(case, path, opt_in, row) for case in own for row in (case.each or [None])]
-
-
-def list_python_cases(path: Path) -> list[ListedCase]:
-    """List the cases of a Python file from its decorators, without importing it; none where it cannot be parsed."""
-    try:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-    except (OSError, SyntaxError, ValueError, RecursionError):
-        return []
-    decorators = [d for node in tree.body if isinstance(node, ast.FunctionDef) for d in node.decorator_list]
-    calls = [d for d in decorators if isinstance(d, ast.Call) and getattr(d.func, "id", "") == "case" and d.args]
-    tables = {name: node.value for node in tree.body for name in _assigned(node) if isinstance(node, Assignment)}
-    return [
-        ListedCase(f"{path.stem}::{_texts(call.args[0])[0]}{row}", _requirements(call))
-        for call in calls
-        for row in _rows(call, tables) or [""]
-    ]
-
-
-def _assigned(node: ast.stmt) -> list[str]:
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-    return [target.id for target in targets if isinstance(target, ast.Name)]
-
-
-def _rows(call: ast.Call, tables: Mapping[str, ast.expr | None]) -> list[str]:
-    """The suffixes `[row]` of the case's ids, from the dict in the decorator or the constant that it names."""
-    each = next((keyword.value for keyword in call.keywords if keyword.arg == "each"), None)
-    table = tables.get(each.id) if isinstance(each, ast.Name) else each
-    keys = table.keys if isinstance(table, ast.Dict) else []
-    return [f"[{key.value}]" for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)]
-
-
-def _requirements(call: ast.Call) -> tuple[str, ...]:
-    return tuple(text for keyword in call.keywords if keyword.arg == "requirements" for text in _texts(keyword.value))
-
-
-def _texts(node: ast.expr) -> list[str]:
-    constants = [inner.value for inner in ast.walk(node) if isinstance(inner, ast.Constant)]
-    return [value for value in constants if isinstance(value, str)] or [""]
 
 
 def _imported(path: Path) -> ModuleType:

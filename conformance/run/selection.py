@@ -12,10 +12,9 @@ from conformance.language.vocabulary import suggestion
 from conformance.problems import DuplicateId, NothingSelected
 from conformance.resources import scenarios
 from conformance.run.case import Case, matches
-from conformance.run.listing import ListedCase, list_cases
-from conformance.run.loader import PYTHON, load_packs, no_pack, pack_files
+from conformance.run.listing import ListedCase, list_pack, pack_files
+from conformance.run.loader import load_packs, no_pack
 from conformance.run.options import Options
-from conformance.run.python_cases import list_python_cases
 from conformance.run.requirement_filter import RequirementFilter
 
 NEAR_NAMES = 3
@@ -47,7 +46,7 @@ class Selection:
     def every_case(self) -> list[ListedCase]:
         """The cases of all packs, also of those that were not loaded."""
         listed = [ListedCase(case.id, case.requirements) for case in self.loaded]
-        return listed + [case for path in self.others for case in _listed(path)]
+        return listed + [case for path in self.others for case in list_pack(path)]
 
     def wants(self, case: Case) -> bool:
         """Whether `--case` and the options for requirements select it, and `--cell` leaves something of a matrix."""
@@ -57,10 +56,6 @@ class Selection:
             and self.about.fits(case.requirements)
             and (not case.info.cells or self.extent.leaves(case.info.cells))
         )
-
-
-def _listed(path: Path) -> list[ListedCase]:
-    return list_python_cases(path) if path.suffix == PYTHON else list_cases(path)
 
 
 def select(options: Options, paths: Sequence[Path] = ()) -> Selection:
@@ -117,7 +112,7 @@ def _with_wanted_requirements(files: list[Path], about: RequirementFilter) -> li
     """The packs with a case that the filter selects. An open filter takes all packs without reading them."""
     if about.is_open:
         return files
-    return [path for path in files if any(about.fits(case.requirements) for case in _listed(path))]
+    return [path for path in files if any(about.fits(case.requirements) for case in list_pack(path))]
 
 
 def _may_hold(pack: str, pattern: str) -> bool:

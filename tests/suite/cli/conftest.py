@@ -30,6 +30,6 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "shelf"
     folder.mkdir()
     (folder / "shelf.yaml").write_text(PACK, encoding="utf-8")
-    for module in ("conformance.commands.checks", "conformance.run.selection"):
+    for module in ("conformance.commands.packs", "conformance.commands.requirements", "conformance.run.selection"):
         monkeypatch.setattr(f"{module}.scenarios", lambda: folder)
     return folder

@@ -14,10 +14,10 @@ import pytest
 from tiny_node import TinyNode
 
 from conformance.cli import main, parser
-from conformance.commands.run import jobs_that_pay
 from conformance.profile import Profile
 from conformance.report import ExitCode
 from conformance.report.profile_used import profile_digest
+from conformance.run.front import jobs_that_pay
 from conformance.run.options import SPELLINGS, Options, add_option
 
 PACK = """\
@@ -131,7 +131,7 @@ def test_run_that_cannot_begin_says_so_and_ends_with_2(options: tuple[str, ...],
 def test_first_look_that_stumbles_does_not_end_the_run(
     tmp_path: Path, node: TinyNode, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("conformance.commands.run.first_look", lambda *_, **__: int("no number"))
+    monkeypatch.setattr("conformance.run.front.first_look", lambda *_, **__: int("no number"))
     case = ["--case", "chain_information::chain-config"]
     main(["run", "--node-url", node.url, "--output", str(tmp_path / "out"), *case])
     assert "stumble (ValueError); the cases run all the same" in capsys.readouterr().err

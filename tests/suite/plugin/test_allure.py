@@ -137,7 +137,7 @@ def test_command_writes_allure_results(node: TinyNode, tmp_path: Path) -> None:
 def test_command_without_allure_pytest_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("conformance.commands.run.find_spec", lambda _: None)
+    monkeypatch.setattr("conformance.run.front.find_spec", lambda _: None)
     assert main(["run", "--alluredir", "out"]) == 2
     assert capsys.readouterr().err.endswith("pip install 'service-conformance[allure]'\n")
 

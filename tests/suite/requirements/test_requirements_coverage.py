@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from conformance.commands.checks import load_cases
 from conformance.requirements import (
     BadCatalogue,
     Catalogue,
@@ -19,7 +18,9 @@ from conformance.requirements import (
     statuses,
     uncovered,
 )
+from conformance.resources import scenarios
 from conformance.run.listing import by_requirement
+from conformance.run.loader import load
 
 ENTRY = {"section": "Limits", "text": "t", "observe": "o", "kind": [], "needs": ["http"]}
 KNOWN = Catalogue.model_validate(
@@ -50,7 +51,7 @@ def coverage_of(one: str, checks: Mapping[str, tuple[str, ...]], known: Uncovere
 
 
 def test_every_judged_statement_is_proved_or_has_a_true_reason() -> None:
-    found = statuses(catalogue(), uncovered(), by_requirement(load_cases()))
+    found = statuses(catalogue(), uncovered(), by_requirement(load([scenarios()])))
     assert faults(found, uncovered()) == ()
 
 

@@ -11,7 +11,8 @@ import yaml
 
 from conformance.drivers.hostile import driver as hostile
 from conformance.resources import scenarios
-from conformance.run.loader import load_pack, pack_files
+from conformance.run.listing import pack_files
+from conformance.run.loader import load_pack
 from conformance.run.options import Options
 from conformance.run.runner import load, run_case
 from conformance.run.selection import select

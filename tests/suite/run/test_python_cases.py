@@ -12,8 +12,8 @@ from tiny_node import Asked, TinyNode, Told
 
 from conformance.problems import LoadProblem
 from conformance.resources import scenarios
-from conformance.run.loader import load_pack, pack_files
-from conformance.run.python_cases import list_python_cases
+from conformance.run.listing import list_python_cases, pack_files
+from conformance.run.loader import load_pack
 from conformance.run.runner import Target, run_case
 from conformance.verdict import Outcome, Verdict
 

@@ -11,9 +11,8 @@ import pytest
 from conformance.problems import LoadProblem, NothingSelected
 from conformance.requirements import catalogue
 from conformance.resources import scenarios
-from conformance.run.listing import list_cases
-from conformance.run.loader import load_pack, pack_files
-from conformance.run.python_cases import list_python_cases
+from conformance.run.listing import list_cases, list_pack, pack_files
+from conformance.run.loader import load_pack
 from conformance.run.requirement_filter import RequirementFilter
 from conformance.run.selection import Options, select
 
@@ -44,9 +43,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("path", pack_files([scenarios()]), ids=lambda path: str(path.name))
 def test_listing_names_what_loading_finds(path: Path) -> None:
-    loaded = [(case.id, case.requirements) for case in load_pack(path)]
-    listed = list_python_cases(path) if path.suffix == ".py" else list_cases(path)
-    assert [(case.id, case.requirements) for case in listed] == loaded
+    loaded = [(case.id, case.requirements, case.opt_in) for case in load_pack(path)]
+    assert [(case.id, case.requirements, case.opt_in) for case in list_pack(path)] == loaded
 
 
 @pytest.mark.parametrize("text", ["", "[", "cases: 1", "cases: [{each: [1], id: {}}, 2]", "\x00"])
