@@ -18,6 +18,7 @@ from conformance.problems import NoFunderKey, ProfileSilent, StepProblem, Verifi
 from conformance.profile import OPERATIONS, Auth, Operation, Place
 from conformance.profile.operations import ATTESTATION, BILLING, CORE, DESIGN_FLOWS
 from conformance.service.session import Session
+from conformance.transport import forwarder, proxy_for
 from conformance.values.json_values import member, printed
 
 WINDOW_SECONDS = 300
@@ -105,6 +106,23 @@ def _transport(session: Session) -> Finding:
     return Finding("TLS", State.DOUBTFUL, "none: keys travel in clear", "name an https:// address")
 
 
+def _proxies(session: Session) -> Finding | None:
+    """Name the proxies through which the profile's addresses are reached."""
+    profile, target = session.profile, session.target
+    urls = [target.base_url, profile.chain.rpc_url, profile.control_url]
+    urls += [profile.payments.provider_url, profile.attestation.base_url]
+    ways = {url: proxy for url in urls if url is not None and (proxy := proxy_for(url))}
+    if not ways:
+        return None
+    # a path may hold a key
+    hosts = {urlsplit(url)._replace(path="", query="").geturl().rpartition("@")[2]: way for url, way in ways.items()}
+    found = ", ".join(f"{host} {proxy}" for host, proxy in hosts.items())
+    if any(map(forwarder, ways)):
+        mend = "name an https:// address, or the host in NO_PROXY: a proxy reads plain requests, and may change them"
+        return Finding("proxy", State.DOUBTFUL, found, mend)
+    return Finding("proxy", State.WELL, found)
+
+
 def _ether(session: Session) -> Finding | None:
     if not session.profile.offers("funded_wallet"):
         return None
@@ -181,6 +199,7 @@ CHECKS: dict[str, Check] = {
     "verifier": _verifier,
     "paths": _paths,
     "TLS": _transport,
+    "proxy": _proxies,
     "clock": _clock,
     "ether": _ether,
     "clock control": _control,

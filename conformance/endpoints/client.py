@@ -17,7 +17,7 @@ import httpx
 from conformance.endpoints.bodies import LONGEST_ANSWER, body_of
 from conformance.endpoints.extent import SampleOptions
 from conformance.endpoints.log import ExchangeLog, RawExchange, Timing
-from conformance.endpoints.messages import Answer, Message
+from conformance.endpoints.messages import OF_GATEWAYS, Answer, Message
 from conformance.endpoints.pace import Budget, GasBudget, Pace, PurchaseBudget
 from conformance.endpoints.patience import Patience
 from conformance.endpoints.redaction import SeenKeys
@@ -27,12 +27,14 @@ from conformance.problems import (
     IdleConnectionClosed,
     NoAnswerInTime,
     ProfileSilent,
+    ProxyFault,
     PurchasesSpent,
     Unreachable,
     Untrusted,
 )
 from conformance.profile import Effect, NotStated, Operation, Profile, read_aside, resolve, value_at
 from conformance.profile.billing import ChargePerCall
+from conformance.transport import forwarder
 
 T = TypeVar("T")
 
@@ -177,9 +179,10 @@ class Target:
     def exchange(self, message: Message, log: ExchangeLog, operation: Operation | None = None) -> Answer:
         """Send a request and get its answer.
 
-        Raises Unreachable when nobody listens, NoAnswerInTime, ConnectionDropped when the connection was dropped
-        before it, IdleConnectionClosed where that connection had served before and the request cannot be repeated, and
-        NodeSilent after several time-outs in a row; a 5xx is an answer and is returned.
+        Raises Unreachable when nobody listens, ProxyFault when a proxy is or may be at fault, NoAnswerInTime,
+        ConnectionDropped when the connection was dropped before it, IdleConnectionClosed where that connection had
+        served before and the request cannot be repeated, and NodeSilent after several time-outs in a row; a 5xx is an
+        answer and is returned.
         """
         cents = self.charge(operation) if operation else 0
         self.spend(cents, log)
@@ -270,6 +273,9 @@ class Target:
             with exchange_within(timeout):
                 response = http.send(request, stream=True)
                 body = body_of(self._read(response), response.headers)
+        except httpx.ProxyError as problem:
+            number = self._unanswered(message, url, began, log, operation)
+            raise ProxyFault("a proxy that connects to the node", str(problem), number) from problem
         except NEVER_SENT as problem:
             number = self._unanswered(message, url, began, log, operation)
             if "CERTIFICATE_VERIFY_FAILED" in str(problem):
@@ -287,6 +293,8 @@ class Target:
             response.status_code, dict(response.headers), body.text, time.perf_counter() - began, _name(operation),
         )  # fmt: skip
         number = self._noted(raw, log)
+        if response.status_code in OF_GATEWAYS and (proxy := forwarder(url)):
+            raise ProxyFault("an answer of the node", f"status {response.status_code}, {proxy}", number)
         return Answer(
             response.status_code,
             response.headers,
@@ -343,7 +351,7 @@ class _Course:
 
     def note(self, event: str, _: Mapping[str, object]) -> None:
         """Note an event."""
-        self._opened = self._opened or event == "connection.connect_tcp.started"
+        self._opened = self._opened or event.endswith(".connect_tcp.started")
         self._answered = self._answered or event.endswith(".receive_response_headers.complete")
 
     @property
@@ -395,7 +403,7 @@ def _name(operation: Operation | None) -> str:
 
 def _silence(problem: httpx.RequestError) -> str:
     if isinstance(problem, httpx.TimeoutException):
-        return f"no answer in time ({type(problem).__name__})"
+        return f"no answer in time ({type(problem).__name__}: {problem})"
     return f"the connection broke before the answer ({type(problem).__name__}: {problem})"
 
 

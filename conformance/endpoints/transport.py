@@ -1,19 +1,20 @@
-"""The HTTP client under a target: no proxy, no redirect, no cookie, and one time-out for an exchange as a whole."""
+"""The HTTP client under a target: no redirect, no cookie, and one time-out for an exchange as a whole."""
 
 from __future__ import annotations
 
 import math
-import os
 import ssl
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import lru_cache
+from functools import partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 
 import httpcore
 import httpx
+
+from conformance.transport import Pool, Routes
 
 MOST_CONNECTIONS = 256
 KEEP_IDLE_SECONDS = 1.0
@@ -44,8 +45,8 @@ def http_client(timeout: float, kept: int) -> httpx.Client:
     return httpx.Client(
         timeout=timeout,
         follow_redirects=False,
-        trust_env=False,  # requests go to the node without a proxy
-        transport=_Transport(_trust(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")), kept),
+        trust_env=False,  # what of the environment counts, the transport reads
+        transport=Routes(partial(_pool, kept)),
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # the keys alone say who asks
         headers={
             "User-Agent": "service-conformance",
@@ -55,16 +56,8 @@ def http_client(timeout: float, kept: int) -> httpx.Client:
     )
 
 
-class _Transport(httpx.HTTPTransport):
-    def __init__(self, trust: ssl.SSLContext, kept: int) -> None:
-        super().__init__(verify=trust)
-        self._pool = httpcore.ConnectionPool(
-            ssl_context=trust,
-            max_connections=MOST_CONNECTIONS,
-            max_keepalive_connections=kept,
-            keepalive_expiry=KEEP_IDLE_SECONDS,
-            network_backend=_Network(),
-        )
+def _pool(kept: int, context: ssl.SSLContext, proxy: httpcore.Proxy | None) -> Pool:
+    return Pool(context, proxy, most=MOST_CONNECTIONS, kept=kept, idle_seconds=KEEP_IDLE_SECONDS, network=_Network())
 
 
 class _Network(httpcore.SyncBackend):
@@ -118,9 +111,3 @@ def _left(timeout: float | None, over: type[httpcore.TimeoutException]) -> float
         raise over("the exchange as a whole took too long")
     longest = math.inf if timeout is None else timeout
     return None if min(left, longest) == math.inf else min(left, longest)
-
-
-@lru_cache(maxsize=4)
-def _trust(_file: str | None, _folder: str | None) -> ssl.SSLContext:
-    """The certificates that this machine trusts, with those that the environment names. Cached: reading takes 23 ms."""
-    return ssl.create_default_context()

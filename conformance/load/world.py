@@ -23,13 +23,13 @@ from typing import Self
 from urllib.parse import urlsplit
 
 import gevent
-import httpx
 from gevent import socket as gevent_socket
 from gevent.server import StreamServer
 
 from conformance.endpoints.bundled import STARTER_CENTS
 from conformance.endpoints.parent import end_with_parent
 from conformance.problems import NodeNotStarted
+from conformance.transport import client
 
 START_SECONDS = 120.0
 NODE_PROGRAM = (sys.executable, "-m", "reference_node")
@@ -153,10 +153,8 @@ class World:
 
     def set_clock(self, offset: int) -> None:
         """Set the offset of the node's clock in seconds."""
-        answer = httpx.post(
-            f"{self._control_url}/clock", json={"offset_seconds": offset}, timeout=CONTROL_SECONDS, trust_env=False
-        )
-        answer.raise_for_status()
+        with client(timeout=CONTROL_SECONDS) as http:
+            http.post(f"{self._control_url}/clock", json={"offset_seconds": offset}).raise_for_status()
 
     def verified_ledger(self) -> str:
         """The faults that `ledger verify` reports; empty where there are none."""

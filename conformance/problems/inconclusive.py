@@ -23,6 +23,17 @@ class Untrusted(Inconclusive):
     hint = "name the certificate's issuer, or the self-signed certificate itself, in SSL_CERT_FILE"
 
 
+class ProxyFault(Inconclusive):
+    """A proxy on the way does not connect, or answered in place of the node: 502, 503, 504 over plain HTTP may be its.
+
+    Whether the node saw the request is not known.
+    """
+
+    code = "proxy-fault"
+    cause = "a proxy stands between the suite and the node"
+    hint = "mend the proxy or its variable, or name the node's host in NO_PROXY (docs/network.md)"
+
+
 class NodeSilent(Inconclusive):
     """Several requests in a row were not answered in time: no more are sent, and the run ends."""
 

@@ -14,6 +14,7 @@ from conformance.problems import (
     NodeSilent,
     NoFunderKey,
     OutOfCredit,
+    ProxyFault,
     PurchasesSpent,
     SetupFailed,
     Throttled,
@@ -27,8 +28,8 @@ from conformance.verdict import Exchange, Outcome, Verdict
 OF_THE_RUN = {
     problem.code: problem.cause
     for problem in (
-        BudgetSpent, GasSpent, LivePayments, NodeSilent, NoFunderKey, OutOfCredit, PurchasesSpent, Throttled,
-        Unreachable, Untrusted,
+        BudgetSpent, GasSpent, LivePayments, NodeSilent, NoFunderKey, OutOfCredit, ProxyFault, PurchasesSpent,
+        Throttled, Unreachable, Untrusted,
     )
 }  # fmt: skip
 """Problems whose cases share one cause, whichever request met the problem."""

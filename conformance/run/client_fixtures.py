@@ -7,14 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 
-import httpx
-
 from conformance.endpoints.bundled import BundledNode, require_node
 from conformance.endpoints.client import Target
 from conformance.profile import Profile, load_ready_file
 from conformance.service.node import Node
 from conformance.service.session import Session
 from conformance.service.usage_keys import Permissions
+from conformance.transport import client
 from conformance.values.ids import Address, ApiKey, GroupId, PkpId, UsageKey
 
 CONTROL_SECONDS = 30
@@ -42,6 +41,7 @@ class ReferenceNode:
         self.api_url = f"{self.base_url}/core/v1"
         self.rpc_url = f"{self.base_url}/rpc"
         """The chain's JSON-RPC."""
+        self._http = client(timeout=CONTROL_SECONDS)
         self._target = Target(self.base_url, profile, seed="client")
         self._numbers = count(1)
 
@@ -74,9 +74,10 @@ class ReferenceNode:
     def close(self) -> None:
         """Close the connections."""
         self._target.close()
+        self._http.close()
 
     def _control(self, what: str, **members: object) -> None:
-        httpx.post(f"{self.base_url}/control/{what}", json=members, timeout=CONTROL_SECONDS).raise_for_status()
+        self._http.post(f"{self.base_url}/control/{what}", json=members).raise_for_status()
 
 
 @contextmanager

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import secrets
-import ssl
 import time
 from types import TracebackType
 
 import httpx
 
+from conformance.transport import client
 from conformance.values import json_text
-from conformance.verify.transport import SECONDS, Answer, Asked, FetchError, Witness, checked_url, reason, unverified
+from conformance.verify.transport import SECONDS, Answer, Asked, FetchError, Witness, checked_url, reason
 
 ALLOWED_COMPOSE_HASHES = "2f6622e5"
 """Selector of `allowedComposeHashes(bytes32)`."""
@@ -23,8 +23,7 @@ class AuthorisationChain:
         self._url = checked_url(rpc_url)
         self._witness = witness or Witness()
         # unlike evidence, the chain's answer is signed by nobody: over HTTPS its certificate counts
-        context = ssl.create_default_context() if self._url.startswith("https:") else unverified()
-        self._client = httpx.Client(verify=context, timeout=SECONDS)
+        self._client = client(timeout=SECONDS)
 
     def __enter__(self) -> AuthorisationChain:
         return self

@@ -6,16 +6,17 @@ that the evidence binds it is what rules 3, 4 and 7 show.
 
 from __future__ import annotations
 
-import ssl
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
 from typing import Protocol, runtime_checkable
 from urllib.parse import urljoin, urlsplit
 
 import httpx
 
+from conformance.transport import Pool, Routes, unverified
 from conformance.verify.evidence import MOST_BYTES
 
 SECONDS = 30.0
@@ -76,11 +77,12 @@ class Transport:
         self._seconds = seconds
         self._witness = witness or Witness()
         self._client = httpx.Client(
-            verify=unverified(),
+            # TLS ends at the service, also through a proxy, which only tunnels it
+            transport=Routes(partial(Pool, most=1), trust=unverified),
+            trust_env=False,
             timeout=seconds,
             follow_redirects=False,
             headers={"Accept-Encoding": "identity", "User-Agent": "service-conformance"},
-            limits=httpx.Limits(max_connections=1),
         )
 
     def __enter__(self) -> Transport:
@@ -128,17 +130,9 @@ class Transport:
                 certificate = _certificate(response)
                 return Answer(response.status_code, _body(response, url, end), certificate, headers), location
         except httpx.TimeoutException as problem:
-            raise FetchError(f"{url} did not answer within {self._seconds:g} s") from problem
+            raise FetchError(f"{url} did not answer within {self._seconds:g} s: {reason(problem)}") from problem
         except (httpx.HTTPError, httpx.InvalidURL, ValueError) as problem:
             raise FetchError(f"{url} cannot be fetched: {reason(problem)}") from problem
-
-
-def unverified() -> ssl.SSLContext:
-    """TLS without CAs; reading those of the machine would take longer than all the fetches."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
-    return context
 
 
 def _body(response: httpx.Response, url: str, end: float) -> bytes:

@@ -134,6 +134,7 @@ class Payments:
         self._wanted.set()
         if self._worker:
             self._worker.join(CLOSE_SECONDS)
+        self._provider.close()
 
     def _start(self) -> None:
         self._wanted.set()

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import stripe
 
 from reference_node.billing import Cents
+from reference_node.billing.routed_client import RoutedClient
 from reference_node.settings import StripeKeys
 
 CURRENCY = "usd"
@@ -82,12 +83,17 @@ class PaymentProvider:
     ) -> None:
         """`api_base` is the address of the provider's API; `http_client` replaces the SDK's own."""
         self.publishable_key = keys.publishable
+        self._http = http_client or RoutedClient(TIMEOUT_SECONDS)
         self._client = stripe.StripeClient(
             keys.secret,
             base_addresses={"api": api_base},
             max_network_retries=RETRIES,
-            http_client=http_client or stripe.RequestsClient(timeout=TIMEOUT_SECONDS),
+            http_client=self._http,
         ).v1
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
 
     def create_customer(self, wallet: str) -> str:
         """Create a customer for this wallet and return its id.
@@ -134,6 +140,8 @@ class PaymentProvider:
             yield
         except stripe.InvalidRequestError as fault:
             raise (Missing if fault.code == "resource_missing" else Refused)(fault.code or "refused") from fault
+        except stripe.APIConnectionError as fault:
+            raise ProviderUnavailable(str(fault)) from fault
         except stripe.StripeError as fault:
             raise ProviderUnavailable(f"{type(fault).__name__}: {fault.code or fault.http_status}") from fault
         except (KeyError, TypeError, ValueError, AttributeError) as fault:

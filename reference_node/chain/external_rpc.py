@@ -7,6 +7,7 @@ from typing import Final
 
 import httpx
 
+from conformance.transport import client
 from reference_node.chain.interface import ChainUnavailable, Reverted
 from reference_node.chain.rpc_values import EXECUTION_REVERTED, INVALID_PARAMS, SERVER_ERROR, InvalidParams, Json, data
 
@@ -65,7 +66,7 @@ class RpcClient:
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._http = httpx.Client(timeout=REQUEST_SECONDS)
+        self._http = client(timeout=REQUEST_SECONDS)
         self._identifiers = itertools.count(1)
 
     def close(self) -> None:
@@ -78,7 +79,13 @@ class RpcClient:
         body = {"jsonrpc": "2.0", "id": identifier, "method": method, "params": list(params)}
         try:
             response = self._http.post(self._url, json=body)
-        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol, httpx.InvalidURL) as error:
+        except (
+            httpx.ConnectError,
+            httpx.ConnectTimeout,
+            httpx.ProxyError,
+            httpx.UnsupportedProtocol,
+            httpx.InvalidURL,
+        ) as error:
             raise NotReached(f"no connection to the chain: {error}") from error
         except httpx.HTTPError as error:
             raise ChainUnavailable(f"the chain did not answer {method}: {type(error).__name__} {error}") from error
