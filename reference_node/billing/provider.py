@@ -93,7 +93,7 @@ class PaymentProvider:
 
     def close(self) -> None:
         """Close the connections."""
-        self._http.close()
+        self._http.close()  # type: ignore[no-untyped-call]
 
     def create_customer(self, wallet: str) -> str:
         """Create a customer for this wallet and return its id.
