@@ -30,9 +30,11 @@ COMMANDS = {
     "profile": "check a vendor profile, print its schema",
     "vectors": "list, write or check vectors for implementers",
     "verify": "judge the attestation of a service, and say what it proves",
+    "statement": "sign the verdict of a run about the code that was judged",
 }
 """The modules of `conformance.commands`, and what `--help` says of each. Only the one that is asked for is loaded."""
-VERIFY = "verify"
+NEED_VERIFIER = frozenset({"verify", "statement"})
+"""Commands that cannot be loaded without the extra `attestation`."""
 SELFTEST = "selftest"
 
 
@@ -57,8 +59,8 @@ def parser(commands: Collection[str] = COMMANDS) -> Parser:
     top.add_argument("--version", action="version", version=f"%(prog)s {version('service-conformance')}")
     subcommands = top.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
     for name, summary in COMMANDS.items():
-        if name == VERIFY and not _can_verify():
-            subcommands.add_parser(VERIFY, help="judge the attestation of a service (needs the extra `attestation`)")
+        if name in NEED_VERIFIER and not _can_verify():
+            subcommands.add_parser(name, help=f"{summary} (needs the extra `attestation`)")
             continue
         subparser = subcommands.add_parser(name, help=summary, allow_abbrev=False)
         if name in commands:
@@ -105,7 +107,7 @@ def _main(arguments: list[str]) -> int:
         if arguments[:1] == [SELFTEST]:
             return _selftest(arguments[1:])
         asked = [argument for argument in arguments if not argument.startswith("-")][:1]
-        if asked == [VERIFY]:
+        if not NEED_VERIFIER.isdisjoint(asked):
             require_verifier()
         namespace = parser(asked).parse_args(arguments)
         code: int = namespace.handle(namespace)

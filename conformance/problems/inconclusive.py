@@ -152,7 +152,7 @@ class VerifierNotInstalled(Inconclusive):
         return f"{self.cause}: {self.hint}"
 
 
-VERIFIER_LIBRARIES = ("cryptography", "dcap_qvl", "dns")
+VERIFIER_LIBRARIES = ("cryptography", "dcap_qvl", "dns", "securesystemslib")
 """What the extra `attestation` installs, by the names under which `conformance.verify` imports it."""
 
 

@@ -59,6 +59,7 @@ def results_of(run: RunRecord, known: Catalogue | None = None, listed: Uncovered
         interrupted=run.interrupted,
         faults=run.faults,
         assumed=_assumed(_by_name(run)),
+        evidence=run.evidence,
         totals=_totals(run, judged),
         causes=tuple(CauseResult.model_validate(asdict(cause)) for cause in causes(run.outcomes)),
         requirements=tuple(map(_requirement, judged)),
@@ -91,17 +92,22 @@ def _plain(value: object) -> JsonValue:
 
 
 def exit_code(run: RunRecord) -> ExitCode:
-    """The exit code of the run. A failure comes first: no other problem of the run makes it untrue."""
-    seen = Counter(outcome.verdict for outcome in run.outcomes)
-    if seen[Verdict.FAIL] or run.faults:
+    """The exit code of the run."""
+    return exit_code_of((outcome.verdict for outcome in run.outcomes), run.faults, run.interrupted)
+
+
+def exit_code_of(verdicts: Iterable[Verdict], faults: Sequence[str], interrupted: str) -> ExitCode:
+    """The exit code of a run. A failure comes first: no other problem of the run makes it untrue."""
+    seen = Counter(verdicts)
+    if seen[Verdict.FAIL] or faults:
         return ExitCode.FAILS
     if seen[Verdict.SUITE_ERROR]:
         return ExitCode.SUITE_ERROR
-    if run.interrupted:
+    if interrupted:
         return ExitCode.INTERRUPTED
-    if not run.outcomes:
+    if not seen:
         return ExitCode.NOTHING_SELECTED
-    if seen[Verdict.INCONCLUSIVE] or seen[Verdict.NOT_OFFERED] == len(run.outcomes):
+    if seen[Verdict.INCONCLUSIVE] or seen[Verdict.NOT_OFFERED] == seen.total():
         return ExitCode.INCONCLUSIVE
     return ExitCode.CONFORMS
 

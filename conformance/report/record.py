@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from conformance.profile import Profile
+from conformance.report.results import RunEvidence
 from conformance.verdict import Outcome
 
 
@@ -37,3 +38,5 @@ class RunRecord:
     """The options that chose the cases."""
     quick: bool = False
     """Whether only the cheapest cases that name every requirement were selected."""
+    evidence: RunEvidence | None = None
+    """The node's evidence before and after the cases, if it was asked for."""

@@ -234,6 +234,29 @@ class Totals(Part):
     """Only packs that spent something."""
 
 
+class EvidenceVerified(Part):
+    """Evidence that was fetched, kept and verified."""
+
+    sha256: str
+    """Of the lines that `sha256sum` prints for its files, sorted by name, hex."""
+    at: datetime
+    """When its verification ended."""
+    verified: bool
+    refused: tuple[str, ...]
+    """Codes of the findings that refuse it."""
+
+
+class RunEvidence(Part):
+    """The node's evidence, which binds the run to the code that was judged."""
+
+    before: EvidenceVerified
+    """Before the first case."""
+    after: EvidenceVerified | None
+    """After the last case; null where it could not be fetched."""
+    trouble: str
+    """What is wrong with the evidence after the last case; empty if nothing is."""
+
+
 class Results(Part):
     """The record of a run."""
 
@@ -262,6 +285,8 @@ class Results(Part):
     """What is wrong besides the cases: entries of the list of known failures that pass or match nothing."""
     assumed: tuple[AssumedKey, ...] = ()
     """What the profile should state: each key once, however many cases hang on it."""
+    evidence: RunEvidence | None = None
+    """With `--evidence`: the node's evidence before and after the cases."""
     totals: Totals
     causes: tuple[CauseResult, ...] = ()
     """What several cases failed or were inconclusive for, the most frequent first."""

@@ -12,6 +12,8 @@ from conformance.report.results import Results
 
 RESULTS_NAME = "results.json"
 MATRIX_NAME = "execution_matrix.md"
+BEFORE, AFTER = "before", "after"
+"""Folders of evidence, in the folder of `--evidence`."""
 
 
 def make_writable(folder: Path, *names: str) -> list[Path]:

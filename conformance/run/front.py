@@ -70,8 +70,8 @@ MOST_JOBS = 8
 
 
 def jobs_that_pay(options: Options, *, bundled: bool) -> int:
-    """How many processes to use unless the user says. Somebody's node gets one request at a time."""
-    if not bundled or options.packs or options.cases or options.requirements or not CAN_FORK:
+    """How many processes to use unless the user says. Evidence is of one node; another's gets one request at a time."""
+    if not bundled or options.packs or options.cases or options.requirements or options.evidence or not CAN_FORK:
         return 1
     return min(MOST_JOBS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 

@@ -237,6 +237,18 @@ class Options:
         ),
     ] = None
 
+    evidence: Annotated[
+        Path | None,
+        Spelling(
+            "--evidence",
+            "verify the node's attestation before the first case and after the last, and keep both there for a"
+            " statement",
+            "DIR",
+            folder,
+            REPORT,
+        ),
+    ] = None
+
     def reports(self, forms: Iterable[str]) -> dict[str, Path]:
         """The file for each of these forms of the report that was asked for; a form is the name of a field."""
         return {form: path for form in forms if (path := getattr(self, form)) is not None}

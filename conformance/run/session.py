@@ -26,9 +26,11 @@ from conformance.problems import Problem
 from conformance.report import ExitCode, Results, RunRecord, make_writable, results_of, show, write_results
 from conformance.report.renderers import RENDERERS, write_reports
 from conformance.report.replay import write_replays
+from conformance.report.results import RunEvidence
 from conformance.report.write import MATRIX_NAME, RESULTS_NAME
 from conformance.run.case import Case, rows_by_id
 from conformance.run.costs import cheapest, cost
+from conformance.run.evidence import EvidenceKeeper
 from conformance.run.items import RESULTS, RUNNING, CaseItem, PackFile
 from conformance.run.judged_node import JudgedNode
 from conformance.run.known import Known, load_known
@@ -69,6 +71,7 @@ class ConformanceSession:
             config.add_cleanup(self.node.stop)
             self.selection = select(self.options, paths)
             self.known = load_known(self.options.known) if self.options.known else Known()
+            self._evidence = EvidenceKeeper(self.options.evidence) if self.options.evidence else None
         except Problem as problem:
             raise pytest.UsageError(_with_hint(problem)) from problem
         if not paths:
@@ -103,6 +106,8 @@ class ConformanceSession:
         self._end_at_sigterm()
         try:
             self.node.wait_until_ready()
+            if self._evidence is not None and not self.config.getoption("collectonly"):
+                self._evidence.before(str(self.node.url), self.node.profile)
         except Problem as problem:
             raise pytest.UsageError(_with_hint(problem)) from problem
 
@@ -219,10 +224,12 @@ class ConformanceSession:
         gc.unfreeze()
         if "_target" in vars(self):
             self._target.close()
+        runs = not self.config.getoption("collectonly") and exitstatus != pytest.ExitCode.USAGE_ERROR
+        evidence = self._evidence_after(exitstatus) if runs else None
         self.node.stop()
-        if self.config.getoption("collectonly") or exitstatus == pytest.ExitCode.USAGE_ERROR:
+        if not runs:
             return
-        results = results_of(self._record(exitstatus))
+        results = results_of(self._record(exitstatus, evidence))
         self._write(results)
         if self.unwritten:
             results = results.model_copy(update={"exit_code": ExitCode.INTERRUPTED})
@@ -231,6 +238,14 @@ class ConformanceSession:
         self.config.stash[RESULTS] = results
         if results.exit_code:
             session.exitstatus = int(results.exit_code)
+
+    def _evidence_after(self, exitstatus: int) -> RunEvidence | None:
+        if self._evidence is None:
+            return None
+        evidence = self._evidence.after(str(self.node.url), self.node.profile, self._interrupted(exitstatus))
+        if evidence is not None and evidence.trouble:
+            self.unwritten = f"no statement can follow from this run: after the last case, {evidence.trouble}"
+        return evidence
 
     def _write(self, results: Results) -> None:
         """Write all files of the results, and note the first that cannot be written."""
@@ -254,7 +269,7 @@ class ConformanceSession:
         if self.options.replay:
             write_replays(results, self.options.replay)
 
-    def _record(self, exitstatus: int) -> RunRecord:
+    def _record(self, exitstatus: int, evidence: RunEvidence | None) -> RunRecord:
         cases = self.selection.every_case()
         outcomes = tuple(self.outcomes.values())
         return RunRecord(
@@ -272,6 +287,7 @@ class ConformanceSession:
             interrupted=self._interrupted(exitstatus),
             selected=self.options.selecting(),
             quick=self.options.quick,
+            evidence=evidence,
         )
 
     def _interrupted(self, exitstatus: int) -> str:
@@ -300,6 +316,8 @@ class ConformanceSession:
 
 
 def _check_processes(config: pytest.Config, options: Options) -> None:
+    if options.evidence and (options.jobs or 1) > 1:
+        raise pytest.UsageError("--evidence is that of one node and one process: leave out --jobs")
     if hasattr(config, "workerinput") or config.getoption("dist", "no") != "no":
         raise pytest.UsageError("cases run in several processes with --jobs N, not with pytest-xdist (-n 0)")
     if (options.jobs or 1) > 1 and not CAN_FORK:

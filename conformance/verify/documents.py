@@ -13,6 +13,7 @@ from conformance.verify.observed import CaaAnswer, CaaRecord, Observed
 from conformance.verify.strict import base64_bytes, hex_bytes, json_object, text_member
 
 _CHECKSUM = re.compile(r"([0-9a-fA-F]{64})[ \t]+\*?(?:\./)?(\S+)")
+_NUMBER = re.compile(r"[1-9]\d{0,19}|0x[0-9a-fA-F]{1,16}")
 _LABEL = "[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,62})"
 _CERTIFICATE = re.compile(rf"cert-((?:\*\.)?{_LABEL}(?:\.{_LABEL})*)\.pem")
 _OBSERVED = {"base_url", "at", "gateway_domain", "tls_certificate", "caa", "allowed_compose_hash"}
@@ -124,6 +125,16 @@ def read_acme_account(body: bytes) -> str:
     if parts.scheme != "https" or not parts.netloc or not re.fullmatch(r"[!-~]+", uri):
         raise ValueError(f"{uri[:100]!r} is no https URI")
     return uri
+
+
+def read_chain_config(body: bytes) -> str:
+    """The contract of `get_node_chain_config` as `eip155:<chain id>:<address>`. ValueError: it names none."""
+    document = json_object(body)
+    chain, address = document.get("chain_id"), text_member(document, "contract_address")
+    number = int(chain, 0) if isinstance(chain, str) and _NUMBER.fullmatch(chain) else chain
+    if not isinstance(number, int) or isinstance(number, bool) or not 0 < number < 2**64:
+        raise ValueError("chain_id is no id of a chain")
+    return f"eip155:{number}:0x{hex_bytes(address, 20).hex()}"
 
 
 @lru_cache(maxsize=16)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import re
 from collections.abc import Iterator, Mapping
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
@@ -20,6 +21,8 @@ ROOT = "root.pem"
 OBSERVED = "observed.json"
 API_CERTIFICATE = "api-certificate.der"
 """The certificate of the connection that served `/core/v1`; optional."""
+CHAIN_CONFIG = "node-chain-config.json"
+"""The answer of `/core/v1/get_node_chain_config`; optional. Statements name the contract in it."""
 
 MOST_BYTES = 4 * 1024 * 1024
 """No file of evidence is longer."""
@@ -63,6 +66,12 @@ class Evidence(Mapping[str, bytes]):
         """The same evidence with one body replaced, or taken away with None."""
         rest = {key: value for key, value in self._files.items() if key != name}
         return Evidence(rest if body is None else rest | {name: body})
+
+
+def digest_of(evidence: Evidence) -> str:
+    """SHA-256 of the lines that `sha256sum` prints for all files, sorted by name, hex."""
+    lines = [f"{sha256(body).hexdigest()}  {name}\n" for name, body in evidence.items()]
+    return sha256("".join(lines).encode()).hexdigest()
 
 
 def load_folder(folder: Path) -> Evidence:

@@ -15,6 +15,7 @@ from conformance.verify.evidence import (
     ACME_ACCOUNT,
     API_CERTIFICATE,
     ATTESTATION,
+    CHAIN_CONFIG,
     CHECKSUMS,
     COLLATERAL,
     INFO,
@@ -67,8 +68,6 @@ class Sources:
     """Domain of the CAA records; None: the host of the URL, or the domain of the listed certificate."""
     ask_dns: bool = True
     """Whether CAA records are asked for at all; without, rule 5 is not offered."""
-    api_path: str = API_PATH
-    """A path of the API, whose answer does not matter: only the certificate of its connection does."""
 
 
 def fetch_and_verify(
@@ -122,10 +121,12 @@ def fetch_over(
     """The same over a client that is there already, and its connection."""
     policy, sources = policy or Policy(), sources or Sources()
     files, certificates = _bodies(transport)
-    api = _certificate(transport, sources.api_path)
+    answer = _api_answer(transport)
+    if answer is not None and answer.status == 200:
+        files[CHAIN_CONFIG] = answer.body
     base_url = transport.base_url
     served = certificates.get(CHECKSUMS)
-    other = next((der for der in certificates.values() if der != served), api)
+    other = next((der for der in certificates.values() if der != served), answer.certificate if answer else None)
     if other is not None:
         files[API_CERTIFICATE] = other
     files[ROOT] = _root_pem(policy)
@@ -174,10 +175,10 @@ def _listed(answers: dict[str, Answer]) -> list[str]:
     return list(names)[: MOST_FILES // 2]
 
 
-def _certificate(transport: Transport, path: str) -> bytes | None:
-    """The certificate of the connection that serves the API; None over plain HTTP, or where nothing is served."""
+def _api_answer(transport: Transport) -> Answer | None:
+    """The answer of the API, which comes with the certificate of its connection; None: nothing answers."""
     try:
-        return transport.get(path).certificate
+        return transport.get(API_PATH)
     except FetchError:
         return None
 
