@@ -16,6 +16,7 @@ from conformance.verify import Evidence, Policy, verify
 from conformance.verify import statement as form
 from conformance.verify.evidence import digest_of
 from conformance.verify.faults import Fault
+from conformance.verify.observed import Observed
 from conformance.verify.reading import Reading
 from conformance.verify.results import REFUSING
 from conformance.verify.rules.statement import code_of
@@ -38,13 +39,15 @@ def judgement_of(results: Results, before: Evidence, after: Evidence, policy: Po
     if evidence.trouble or evidence.after is None:
         raise NoStatement(f"after the last case the evidence was not verified: {evidence.trouble or 'it is missing'}")
     _check_totals(results)
-    code, first = _verified(before, evidence.before, BEFORE, results, policy)
-    code_after, last = _verified(after, evidence.after, AFTER, results, policy)
+    code, seen = _verified(before, evidence.before, BEFORE, results, policy)
+    code_after, seen_after = _verified(after, evidence.after, AFTER, results, policy)
+    first, last = seen.at, seen_after.at
     if differences := code.differences(code_after):
         raise NoStatement(f"before and after the cases other code answered: {'; '.join(differences)}")
     if not _second(results.started) <= first <= last <= results.finished.timestamp():
         raise NoStatement("the evidence was not observed while the run went on: at its beginning, then at its end")
-    return _judgement(results, code, _used(form.BEFORE, before, code, first), _used(form.AFTER, after, code, last))
+    used = _used(form.BEFORE, before, code, first), _used(form.AFTER, after, code, last)
+    return _judgement(results, code, *used, list(_warnings(results, seen)))
 
 
 def _second(moment: datetime) -> int:
@@ -66,8 +69,8 @@ def _check_totals(results: Results) -> None:
 
 def _verified(
     evidence: Evidence, recorded: EvidenceVerified, name: str, results: Results, policy: Policy
-) -> tuple[JudgedCode, int]:
-    """The code that evidence of the run shows, and when it was observed."""
+) -> tuple[JudgedCode, Observed]:
+    """The code that evidence of the run shows, and what was observed beside it."""
     if digest_of(evidence) != recorded.sha256:
         raise NoStatement(f"the evidence in {name}/ is not the one that results.json names by its SHA-256")
     verified = verify(evidence, policy)
@@ -83,7 +86,7 @@ def _verified(
     other = stated.get("base_url") if isinstance(stated, dict) else None
     if observed is None or without_secrets(observed.base_url) not in {results.target.base_url, other}:
         raise NoStatement(f"the evidence in {name}/ is not of the node that results.json names")
-    return code, observed.at
+    return code, observed
 
 
 def _used(name: str, evidence: Evidence, code: JudgedCode, at: int) -> EvidenceUsed:
@@ -91,9 +94,10 @@ def _used(name: str, evidence: Evidence, code: JudgedCode, at: int) -> EvidenceU
     return EvidenceUsed(name=name, digest=form.Digest(sha256=digest_of(evidence)), annotations=notes)
 
 
-def _judgement(results: Results, code: JudgedCode, before: EvidenceUsed, after: EvidenceUsed) -> Judgement:
+def _judgement(
+    results: Results, code: JudgedCode, before: EvidenceUsed, after: EvidenceUsed, warnings: list[str]
+) -> Judgement:
     digest = form.Digest(sha256=hashlib.sha256(results.content).hexdigest())
-    warnings = list(_warnings(results))
     notes = form.RunNotes(
         base_url=results.target.base_url,
         started=written_time(results.started),
@@ -142,7 +146,7 @@ def _result(results: Results, warnings: list[str]) -> form.Result:
     return form.Result.WARNED if inconclusive else form.Result.FAILED
 
 
-def _warnings(results: Results) -> Iterator[str]:
+def _warnings(results: Results, observed: Observed) -> Iterator[str]:
     """Why the result is not PASSED, a sentence each."""
     proving = {case for requirement in results.requirements for case in requirement.checks}
     left_out = len(proving - {case.case for case in results.cases})
@@ -158,3 +162,6 @@ def _warnings(results: Results) -> Iterator[str]:
         if count := len(_cases(results, verdict)):
             yield f"{count} {'case' if count == 1 else 'cases'} {what}."
     yield from results.faults
+    same = without_secrets(observed.base_url) == results.target.base_url and observed.tls_certificate is not None
+    if not same and not results.target.bundled:
+        yield "Nothing shows that the cases' connections ended where the evidence is from: use one https:// address."

@@ -109,6 +109,7 @@ SHORTER = {
     "service-conformance run --node-url http://127.0.0.1:8000 --alluredir allure-results --allure-link-pattern "
     "'requirement:https://ci.example/report.html#{}'": "--pack versioning",
     "service-conformance run --node-url http://127.0.0.1:8000 --output reports --replay replays": "--pack versioning",
+    "service-conformance run --profile node.yaml --output reports --evidence run-evidence": "--pack versioning",
     "service-conformance run --node-url http://127.0.0.1:8000 --pack usage_keys": "--case '*::may-create-*'",
     "service-conformance run --node-url http://127.0.0.1:8000 --pack execution_rule --full": (
         "--case execution_rule::matrix --cell usage-this/this/none/1"

@@ -56,6 +56,35 @@ def results_in(place: Path) -> dict[str, object]:
     return found
 
 
+def test_run_with_evidence_can_be_stated(place: Path) -> None:
+    ended = run(place, "--case", "trial::chain-id-is-a-number", "--output", "out", "--evidence", "evidence")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    evidence = results_in(place)["evidence"]
+    assert isinstance(evidence, dict)
+    assert evidence["before"]["verified"]
+    assert evidence["after"]["verified"]
+    key, root = place / "key.pem", place / "evidence" / "before" / "root.pem"
+    subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", key], check=True)  # noqa: S603, S607
+    arguments = [place / "out", "--evidence", place / "evidence", "--key", key, "--root", root, "-o", place / "s.json"]
+    assert main(["statement", *map(str, arguments)]) == 0
+    again = run(place, "--case", "trial::chain-id-is-a-number", "--evidence", "evidence")
+    assert again.returncode == ExitCode.USAGE
+    assert "--evidence evidence: has a before already; name a new folder" in again.stderr
+
+
+def test_run_with_evidence_does_not_begin_where_there_is_none(place: Path, node: TinyNode) -> None:
+    ended = run(place, "--node-url", node.url, "--output", "out", "--evidence", "evidence")
+    assert ended.returncode == ExitCode.USAGE
+    assert f"the evidence of {node.url} is refused: " in ended.stderr
+    assert not (place / "out").exists()
+
+
+def test_run_with_evidence_is_of_one_node(place: Path) -> None:
+    ended = run(place, "--jobs", "2", "--evidence", "evidence")
+    assert ended.returncode == ExitCode.USAGE
+    assert "--evidence is that of one node and one process: leave out --jobs" in ended.stderr
+
+
 def test_run_starts_the_bundled_node_and_passes(place: Path) -> None:
     ended = run(place, "--case", "trial::chain-id-is-a-number", "--output", "out", "--seed", "s1")
     assert ended.returncode == 0, ended.stdout + ended.stderr
