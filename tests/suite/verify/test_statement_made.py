@@ -144,7 +144,7 @@ def test_run_over_another_connection_than_the_evidence_is_warned_of() -> None:
 
 
 def test_evidence_of_a_node_that_the_run_does_not_name_is_not_stated() -> None:
-    with pytest.raises(NoStatement, match="not of the node that results.json names"):
+    with pytest.raises(NoStatement, match="not of the node that results"):
         stated(run(base_url="https://other.example"))
 
 
