@@ -9,9 +9,9 @@ from datetime import datetime
 from conformance.problems import Problem
 from conformance.report.build import exit_code_of
 from conformance.report.profile_used import without_secrets
-from conformance.report.results import EvidenceVerified, ExitCode, Results
+from conformance.report.results import EvidenceVerified, Results
 from conformance.report.write import AFTER, BEFORE
-from conformance.verdict import Verdict
+from conformance.verdict import ExitCode, Verdict
 from conformance.verify import Evidence, Policy, verify
 from conformance.verify import statement as form
 from conformance.verify.evidence import digest_of
