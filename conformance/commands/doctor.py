@@ -15,7 +15,7 @@ from conformance.endpoints.patience import Patience
 from conformance.problems import Problem
 from conformance.profile import Profile, load_profile
 from conformance.report import ExitCode
-from conformance.run.options import node_address
+from conformance.run.options import add_option, node_address
 
 SECONDS = 5.0
 """For one answer."""
@@ -29,6 +29,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     parser.description = "Makes one account and one group, and removes the group. Ends with 1 where something is wrong."
     parser.add_argument("--profile", type=Path, metavar="FILE", help="the node's vendor profile")
     parser.add_argument("--node-url", type=node_address, metavar="URL", help="the node, without /core/v1")
+    add_option(parser.add_argument, "ca_file")
     parser.set_defaults(handle=_doctor)
 
 
@@ -44,7 +45,7 @@ def _doctor(arguments: argparse.Namespace) -> int:
     for heading in ("check", "", "found", "mend"):
         table.add_column(heading, overflow="fold")
     wrong = 0
-    with Target(url, profile, patience=Patience(SECONDS)) as target:
+    with Target(url, profile.trusting(arguments.ca_file), patience=Patience(SECONDS)) as target:
         for finding in examine(target):
             table.add_row(finding.check, finding.state, finding.found, finding.mend, style=STYLES[finding.state])
             wrong += finding.state is State.WRONG

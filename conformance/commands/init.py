@@ -15,7 +15,7 @@ from conformance.problems import Problem
 from conformance.profile import Profile, stated_in
 from conformance.report import ExitCode
 from conformance.report.write import write_whole
-from conformance.run.options import above_0, node_address
+from conformance.run.options import above_0, add_option, node_address
 from conformance.survey import ACCOUNT, MOST_WRITES, Asker, Notes, read, try_out, written
 
 WITHOUT_ACCOUNT = (
@@ -36,6 +36,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--key", metavar="VARIABLE", help="the environment variable that holds an account's key")
     parser.add_argument("--profile", type=Path, metavar="FILE", help="begin with what this profile states, and keep it")
     parser.add_argument("--rate", type=above_0, metavar="N", help="send at most so many requests a second")
+    add_option(parser.add_argument, "ca_file")
     parser.set_defaults(handle=_init)
 
 
@@ -46,7 +47,8 @@ def _init(arguments: argparse.Namespace) -> int:
     if arguments.output is not None and arguments.output.exists():
         raise Problem(f"{arguments.output} is there already: name another file, or take it away")
     notes = Notes(stated_in(arguments.profile) if arguments.profile else None)
-    with Target(arguments.url, Profile(), pace=Pace(arguments.rate), patience=Patience(SECONDS)) as target:
+    profile = Profile().trusting(arguments.ca_file)
+    with Target(arguments.url, profile, pace=Pace(arguments.rate), patience=Patience(SECONDS)) as target:
         address = next(first_look(target, spends=False))
         if address.ends_run:
             raise Problem(f"{address.found}; {address.mend}")

@@ -13,6 +13,7 @@ from conformance.run.options import SPELLINGS, Options, above_0, add_option, at_
 SHARED = (
     "node_url",
     "profile",
+    "ca_file",
     "packs",
     "pack_dirs",
     "cases",

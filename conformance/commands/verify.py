@@ -10,6 +10,7 @@ from pathlib import Path
 
 from conformance.problems import LoadProblem
 from conformance.report import ExitCode
+from conformance.run.options import add_option
 from conformance.verify import (
     Evidence,
     Expected,
@@ -65,6 +66,7 @@ def _add_trust(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument("--resolver", metavar="HOST:PORT", help="DNS resolver for CAA records (default: the system's)")
     group.add_argument("--rpc-url", metavar="URL", help="JSON-RPC of the chain of the authorisation contract (rule 8)")
+    add_option(group.add_argument, "ca_file")
 
 
 def _add_policy(group: argparse._ArgumentGroup) -> None:
@@ -187,6 +189,7 @@ def _settings(arguments: argparse.Namespace) -> PolicyFile:
             sources,
             resolver=arguments.resolver or sources.resolver,
             rpc_url=arguments.rpc_url or sources.rpc_url,
+            ca_file=arguments.ca_file,
         ),
     )
 

@@ -107,8 +107,8 @@ class Target:
         self._timeout = self._patience.seconds or _longest(profile)
         self.reuses_connections = True
         """Whether a request may go over a connection that carried another one."""
-        self._http = http_client(self._timeout, kept=MOST_CONNECTIONS)
-        self._unpooled = http_client(self._timeout, kept=0)
+        self._http = http_client(self._timeout, MOST_CONNECTIONS, profile.trusted_file)
+        self._unpooled = http_client(self._timeout, 0, profile.trusted_file)
 
     def __enter__(self) -> Self:
         return self

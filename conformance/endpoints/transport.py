@@ -10,11 +10,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
+from pathlib import Path
 
 import httpcore
 import httpx
 
-from conformance.transport import Pool, Routes
+from conformance.transport import Pool, Routes, trusted
 
 MOST_CONNECTIONS = 256
 KEEP_IDLE_SECONDS = 1.0
@@ -40,13 +41,14 @@ def exchange_within(seconds: float) -> Iterator[None]:
         EXCHANGE_ENDS.reset(ends)
 
 
-def http_client(timeout: float, kept: int) -> httpx.Client:
-    """A client that keeps so many idle connections."""
+def http_client(timeout: float, kept: int, ca_file: Path | None = None) -> httpx.Client:
+    """A client that keeps so many idle connections. `ca_file`: certificates to trust beside this machine's."""
+    trust = partial(trusted, ca_file)
     return httpx.Client(
         timeout=timeout,
         follow_redirects=False,
         trust_env=False,  # what of the environment counts, the transport reads
-        transport=Routes(partial(_pool, kept)),
+        transport=Routes(partial(_pool, kept), trust, trust),
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # the keys alone say who asks
         headers={
             "User-Agent": "service-conformance",

@@ -20,7 +20,7 @@ class Untrusted(Inconclusive):
 
     code = "untrusted"
     cause = "the node's certificate is not trusted"
-    hint = "name the certificate's issuer, or the self-signed certificate itself, in SSL_CERT_FILE"
+    hint = "name the certificate's issuer, or the self-signed certificate itself, by --ca-file (docs/network.md)"
 
 
 class ProxyFault(Inconclusive):

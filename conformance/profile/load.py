@@ -15,6 +15,7 @@ from conformance.problems import LoadProblem
 from conformance.profile.model import Profile
 from conformance.profile.paths import known_paths, value_at
 from conformance.profile.section import Section
+from conformance.transport import BadCertificatesError, certificates_in
 from conformance.values.marked_yaml import Document
 from conformance.values.shown_text import shortened
 
@@ -37,7 +38,14 @@ class BadProfile(LoadProblem):
 def load_profile(path: Path) -> Profile:
     """Load a profile from a YAML file. Raises LoadProblem if it is unreadable, BadProfile with one line per error."""
     document = Document(path)
-    return stated_by_vendor(_validated(document.value, path, document.line))
+    profile = stated_by_vendor(_validated(document.value, path, document.line))
+    if profile.ca_file is not None:
+        profile = profile.beside(path)
+        try:
+            certificates_in(path.parent / profile.ca_file)
+        except BadCertificatesError as problem:
+            raise BadProfile(f"ca_file: {problem}", path, document.line(("ca_file",))) from problem
+    return profile
 
 
 def stated_in(path: Path) -> dict[str, JsonValue]:

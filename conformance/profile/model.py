@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, PrivateAttr, model_validator
@@ -64,6 +65,7 @@ NO_CHOICES = (
     "base_url",
     "control_url",
     "control_token_variable",
+    "ca_file",
     "capabilities",
     "accounts.",
     "payments.provider_url",
@@ -110,6 +112,9 @@ class Profile(Section):
     control_token_variable: VariableName | None = None
     """The environment variable that holds the token which `control_url` and `payments.control_url` take as
     `Authorization: Bearer`. Null: they take none."""
+    ca_file: str | None = None
+    """A PEM file with certificates that are trusted beside this machine's, such as a private CA's; from the profile's
+    folder. `--ca-file` on the command line goes before it."""
     capabilities: Annotated[tuple[Capability, ...], AfterValidator(_once)] = (
         "managed_accounts",
         "openapi",
@@ -145,12 +150,31 @@ class Profile(Section):
     attestation: Attestation = Attestation()
     events: Events = Events()
     flows: Flows = Flows()
+    _folder: Path = PrivateAttr(default=Path())
+    _trusted: Path | None = PrivateAttr(default=None)
     _assumed: frozenset[str] = PrivateAttr(default=frozenset())
 
     @property
     def assumed(self) -> frozenset[str]:
         """The keys whose value nobody stated, by their dotted names; sections are none."""
         return self._assumed
+
+    @property
+    def trusted_file(self) -> Path | None:
+        """The file with certificates to trust beside this machine's, as the working folder reaches it."""
+        return self._trusted or (None if self.ca_file is None else self._folder / self.ca_file)
+
+    def beside(self, file: Path) -> Self:
+        """The same profile, which stands in this file."""
+        same = self.model_copy()
+        same._folder = file.parent
+        return same
+
+    def trusting(self, ca_file: Path | None) -> Self:
+        """The same profile with another file in place of `ca_file`; None: with its own."""
+        same = self.model_copy()
+        same._trusted = ca_file
+        return same
 
     def assuming(self, keys: frozenset[str]) -> Self:
         """The same profile, of which these keys are assumed."""

@@ -32,7 +32,7 @@ send() {  # the status in the run, what is sent, and the arguments of curl
   local expected=$1 what=$2 status
   shift 2
   status=$(curl --silent --show-error --globoff --path-as-is --max-time 60 \
-    --output "$answer" --write-out '%{http_code}' "$@")
+    ${CA_FILE:+--cacert "$CA_FILE"} --output "$answer" --write-out '%{http_code}' "$@")
   if [ "$status" = "$expected" ]; then
     printf '%s: %s\n' "$what" "$status"
   else
@@ -55,6 +55,12 @@ in_url() {
 }
 """
 
+NETWORK = r"""# As in the run: this machine is reached without a proxy, and curl would not read HTTP_PROXY.
+[ -z "${HTTP_PROXY-}" ] || export http_proxy="${http_proxy-$HTTP_PROXY}"
+no_proxy="${no_proxy-${NO_PROXY-}}"
+[ "$no_proxy" = "*" ] || export no_proxy="localhost,127.0.0.1,::1${no_proxy:+,$no_proxy}"
+"""
+
 SHOW_ANSWER = "show_answer"
 
 
@@ -63,12 +69,21 @@ def write_replays(results: Results, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
     for case in results.cases:
-        if text := script(case, results.target.base_url):
+        if text := script(case, results.target.base_url, _ca_file(case, results)):
             path = folder / _file_name(case.case, written)
             write_whole(path, text)
             path.chmod(0o755)
             written.append(path)
     return written
+
+
+def _ca_file(case: CaseResult, results: Results) -> str:
+    """The file of certificates that the run trusted beside the machine's; empty where there was none."""
+    rerun = shlex.split(case.rerun)
+    if "--ca-file" in rerun:
+        return rerun[rerun.index("--ca-file") + 1]
+    stated = results.profile.content.get("ca_file")
+    return str(Path(results.profile.source).parent / stated) if isinstance(stated, str) else ""
 
 
 def _file_name(case: str, taken: Iterable[Path]) -> str:
@@ -81,13 +96,15 @@ def _file_name(case: str, taken: Iterable[Path]) -> str:
     return f"{name}.sh"
 
 
-def script(case: CaseResult, base_url: str) -> str:
-    """The script that repeats a case; empty for one that did not fail."""
+def script(case: CaseResult, base_url: str, ca_file: str = "") -> str:
+    """The script that repeats a case; empty for one that did not fail. `ca_file`: trusted in the run, too."""
     failure = case.failure
     if case.verdict not in {Verdict.FAIL, Verdict.KNOWN} or failure is None or failure.conversation is None:
         return ""
     conversation = failure.conversation
     lines = ["#!/usr/bin/env bash", *_head(case, conversation), "", f"NODE_URL=${{NODE_URL:-{shlex.quote(base_url)}}}"]
+    lines += ["# A PEM file with the certificates to trust, such as a private CA's."]
+    lines += [f"CA_FILE=${{CA_FILE-{shlex.quote(ca_file)}}}", NETWORK.rstrip("\n")]
     lines += [*_made_up(conversation), FUNCTIONS.rstrip("\n"), ""]
     names = frozenset(name for one in conversation.exchanges for name in one.given)
     for number, exchange in enumerate(conversation.exchanges):

@@ -34,7 +34,8 @@ class FirstLook:
         options, profile = self._options, self._profile
         pace = Pace(lowest_rate(options.rate, profile.limits.rate))
         patience = Patience(options.timeout, options.max_timeouts)
-        with Target(options.node_url or str(profile.base_url), profile, pace=pace, patience=patience) as target:
+        url, profile = options.node_url or str(profile.base_url), profile.trusting(options.ca_file)
+        with Target(url, profile, pace=pace, patience=patience) as target:
             try:
                 findings = list(first_look(target, spends=options.max_spend is None or options.max_spend > 0))
             except Exception as error:  # noqa: BLE001 - the cases tell more of what the node answers, and redact it

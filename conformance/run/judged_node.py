@@ -71,7 +71,7 @@ def target_for(options: Options, url: str, profile: Profile, seed: str, *, of: i
     rate = lowest_rate(options.rate, profile.limits.rate)
     target = Target(
         url,
-        profile,
+        profile.trusting(options.ca_file),
         seed=seed,
         pace=Pace(None if rate is None else rate / of),
         budget=Budget(None if spend is None else spend // of),

@@ -52,6 +52,17 @@ def folder(text: str) -> Path:
     return path
 
 
+def certificates(text: str) -> Path:
+    """An argparse type: a PEM file with certificates."""
+    from conformance.transport import BadCertificatesError, certificates_in  # noqa: PLC0415 - it is rarely given
+
+    try:
+        certificates_in(Path(text))
+    except BadCertificatesError as problem:
+        raise argparse.ArgumentTypeError(str(problem)) from problem
+    return Path(text)
+
+
 def above_0(text: str) -> float:
     """An argparse type: a positive number."""
     try:
@@ -111,6 +122,17 @@ class Options:
         Path | None,
         Spelling(
             "--profile", "its vendor profile; without it the reference node's", "FILE", Path, NODE, repeats_case=True
+        ),
+    ] = None
+    ca_file: Annotated[
+        Path | None,
+        Spelling(
+            "--ca-file",
+            "trust the certificates of this PEM file, too, such as a private CA's",
+            "FILE",
+            certificates,
+            NODE,
+            repeats_case=True,
         ),
     ] = None
     packs: Annotated[tuple[str, ...], Spelling("--pack", "run only these packs (repeatable)", "GLOB")] = ()

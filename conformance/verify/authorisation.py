@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import secrets
 import time
+from functools import partial
+from pathlib import Path
 from types import TracebackType
 
 import httpx
 
-from conformance.transport import client
+from conformance.transport import client, trusted
 from conformance.values import json_text
 from conformance.verify.transport import SECONDS, Answer, Asked, FetchError, Witness, checked_url, reason
 
@@ -19,11 +21,11 @@ ALLOWED_COMPOSE_HASHES = "2f6622e5"
 class AuthorisationChain:
     """The JSON-RPC of the chain of the contract at `app_id`. Use it in `with`. ValueError: its URL is none."""
 
-    def __init__(self, rpc_url: str, witness: Witness | None = None) -> None:
+    def __init__(self, rpc_url: str, witness: Witness | None = None, ca_file: Path | None = None) -> None:
         self._url = checked_url(rpc_url)
         self._witness = witness or Witness()
         # unlike evidence, the chain's answer is signed by nobody: over HTTPS its certificate counts
-        self._client = client(timeout=SECONDS)
+        self._client = client(timeout=SECONDS, trust=partial(trusted, ca_file))
 
     def __enter__(self) -> AuthorisationChain:
         return self

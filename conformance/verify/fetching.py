@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import quote as percent_encoded
 
 from conformance.verify import documents
@@ -64,6 +65,8 @@ class Sources:
     """HOST:PORT of the DNS resolver; None: the system's."""
     rpc_url: str | None = None
     """JSON-RPC of the chain of the authorisation contract; None: nobody asks it, and rule 8 is not offered."""
+    ca_file: Path | None = None
+    """Certificates to trust at that JSON-RPC beside this machine's."""
     gateway_domain: str | None = None
     """Domain of the CAA records; None: the host of the URL, or the domain of the listed certificate."""
     ask_dns: bool = True
@@ -218,7 +221,7 @@ def _allowed(reading: Reading, sources: Sources, witness: Witness | None) -> boo
         return None
     if len(info.app_id) != 20:
         return False
-    with AuthorisationChain(sources.rpc_url, witness) as chain:
+    with AuthorisationChain(sources.rpc_url, witness, sources.ca_file) as chain:
         return chain.allows(info.app_id, info.compose_hash)
 
 

@@ -134,6 +134,7 @@ def sources_of(profile: Profile) -> Sources:
         pccs=stated.pccs_url or INTEL_PCS,
         resolver=stated.resolver,
         rpc_url=_authorisation_rpc(profile),
+        ca_file=profile.trusted_file,
         gateway_domain=stated.gateway_domain,
         ask_dns=profile.offers("caa_dns"),
     )
@@ -154,5 +155,5 @@ def _contract(profile: Profile, evidence: Evidence, witness: Witness) -> bool | 
         return None
     if rpc_url is None or len(app_id) != 20:
         return None
-    with AuthorisationChain(rpc_url, witness) as chain:
+    with AuthorisationChain(rpc_url, witness, profile.trusted_file) as chain:
         return chain.has_contract(app_id)
