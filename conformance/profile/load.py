@@ -39,10 +39,11 @@ def load_profile(path: Path) -> Profile:
     """Load a profile from a YAML file. Raises LoadProblem if it is unreadable, BadProfile with one line per error."""
     document = Document(path)
     profile = stated_by_vendor(_validated(document.value, path, document.line))
-    if profile.ca_file is not None:
+    ca_file = profile.ca_file
+    if ca_file is not None:
         profile = profile.beside(path)
         try:
-            certificates_in(path.parent / profile.ca_file)
+            certificates_in(path.parent / ca_file)
         except BadCertificatesError as problem:
             raise BadProfile(f"ca_file: {problem}", path, document.line(("ca_file",))) from problem
     return profile
