@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from conformance.doctor.finding import Finding, State, of_problem
 from conformance.doctor.first import CODE, NOT_SERVED, ask, first_look
+from conformance.doctor.signing_clock import DOUBTFUL_SECONDS, signing_clock
 from conformance.endpoints.client import Target
 from conformance.endpoints.control import control_headers
 from conformance.endpoints.funding import KeyFunder, funder_of
@@ -21,18 +22,16 @@ from conformance.service.session import Session
 from conformance.transport import forwarder, proxy_for
 from conformance.values.json_values import member, printed
 
-WINDOW_SECONDS = 300
-"""The longest permitted distance of `issuedAt` from the node's time, in seconds ("Limits")."""
-DOUBTFUL_SECONDS = 30
 NEEDS = {**dict.fromkeys(ATTESTATION, "attestation"), **dict.fromkeys(BILLING, "billing")}
 """The capability that a profile has to claim before an operation is checked."""
+DATE = "Date header"
 NOT_PROBED = {"new_account", *DESIGN_FLOWS}
 """Operations that are not called: a call could make something, or needs an id in the path."""
 Check = Callable[[Session], Finding | None]
 
 
 def examine(target: Target) -> Iterator[Finding]:
-    """Yield all findings. Makes one account and a group, and removes them."""
+    """Yield all findings. Makes an account and a group, and removes the group; mints wallets of nobody."""
     for finding in first_look(target):
         yield finding
         if finding.ends_run:
@@ -81,20 +80,19 @@ def _headers(body: str | None) -> dict[str, str | None]:
     return {} if body is None else {"Content-Type": JSON_TYPE}
 
 
-def _clock(session: Session) -> Finding:
-    """Compare the node's clock, by the header Date (RFC 9110, 6.6.1), with this machine's."""
+def _date(session: Session) -> Finding:
+    """Compare the header Date (RFC 9110, 6.6.1), which a proxy may write, with this machine's clock."""
     date = ask(session, f"{CORE}/get_node_chain_config").headers.get("date")
     if date is None:
-        return Finding("clock", State.NOT_TRIED, "the node sends no Date")
+        return Finding(DATE, State.NOT_TRIED, "the node sends no Date")
     try:
         apart = round(parsedate_to_datetime(date).timestamp() - time.time())
     except ValueError:
-        return Finding("clock", State.WRONG, f"its Date is no date: {date}")
+        return Finding(DATE, State.WRONG, f"its Date is no date: {date}")
     if abs(apart) <= DOUBTFUL_SECONDS:
-        return Finding("clock", State.WELL, f"{abs(apart)} s from this machine's")
-    state = State.WRONG if abs(apart) >= WINDOW_SECONDS else State.DOUBTFUL
-    mend = f"set one of the two clocks: signed requests count for {WINDOW_SECONDS} s"
-    return Finding("clock", state, f"{abs(apart)} s {'ahead of' if apart > 0 else 'behind'} this machine's", mend)
+        return Finding(DATE, State.WELL, f"{abs(apart)} s from this machine's")
+    mend = "set the clock that writes it: the suite dates signed requests by it"
+    return Finding(DATE, State.DOUBTFUL, f"{abs(apart)} s {'ahead of' if apart > 0 else 'behind'} this machine's", mend)
 
 
 def _transport(session: Session) -> Finding:
@@ -200,7 +198,8 @@ CHECKS: dict[str, Check] = {
     "paths": _paths,
     "TLS": _transport,
     "proxy": _proxies,
-    "clock": _clock,
+    "clock": signing_clock,
+    DATE: _date,
     "ether": _ether,
     "clock control": _control,
     "payments": _payments,

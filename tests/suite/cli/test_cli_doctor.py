@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -163,13 +165,13 @@ def test_paths_that_are_not_there_are_named(node: TinyNode) -> None:
 
 @pytest.mark.parametrize(
     ("date", "state"),
-    [("Thu, 01 Jan 1970 00:00:00 GMT", State.WRONG), ("yesterday", State.WRONG)],
+    [("Thu, 01 Jan 1970 00:00:00 GMT", State.DOUBTFUL), ("yesterday", State.WRONG)],
 )
-def test_clock_that_signed_requests_would_miss_is_wrong(node: TinyNode, date: str, state: State) -> None:
+def test_date_that_is_not_this_machines_is_told(node: TinyNode, date: str, state: State) -> None:
     node.faults["get_node_chain_config"] = always(200, {"chain_id": 1, "contract_address": "0x"}, Date=date)
 
     with Target(node.url, Profile(), patience=Patience(5.0)) as target:
-        assert {one.check: one for one in examine(target)}["clock"].state is state
+        assert {one.check: one for one in examine(target)}["Date header"].state is state
 
 
 @pytest.mark.parametrize(("module", "state"), [("json", State.WELL), ("no_such_module", State.WRONG)])
@@ -219,3 +221,57 @@ def test_run_ends_in_one_line_where_nothing_could_come_of_it(
     assert printed.err.strip().count("\n") == 0
     assert "a new account cannot pay: status 402" in printed.err
     assert not Path("out/results.json").exists()
+
+
+def signing_node(node: TinyNode, apart: int, window: int = 300) -> None:
+    """Let the node take envelopes that are at most `window` seconds from a time that is `apart` from ours."""
+
+    def judge(asked: Asked) -> Told:
+        typed = asked.body["typed_data"]
+        assert isinstance(typed, dict)
+        in_window = abs(int(typed["message"]["issuedAt"]) - time.time() - apart) <= window
+        return Told(200, {"wallet_address": "0x" + "ab" * 20, "derivation_path": "1"}) if in_window else Told(401, {})
+
+    node.faults["create_wallet_with_signature"] = judge
+
+
+def clock_of(node: TinyNode) -> Finding:
+    with Target(node.url, Profile(), patience=Patience(5.0)) as target:
+        return {one.check: one for one in examine(target)}["clock"]
+
+
+@pytest.mark.parametrize(
+    ("apart", "state"),
+    [(0, State.WELL), (-20, State.WELL), (120, State.DOUBTFUL), (-290, State.DOUBTFUL), (400, State.WRONG),
+     (-1900, State.WRONG), (7200, State.WRONG), (-36_000, State.WRONG)],
+)  # fmt: skip
+@pytest.mark.parametrize("window", [300, 290])
+def test_clock_is_measured_by_envelopes_whatever_the_date_says(
+    node: TinyNode, apart: int, window: int, state: State
+) -> None:
+    signing_node(node, apart, window)
+
+    found = clock_of(node)
+
+    assert found.state is state, found.found
+    said = re.match(r"(\d+) s (from|ahead of|behind) this machine's: signed envelopes count from", found.found)
+    assert said, found.found
+    assert abs(int(said[1]) - abs(apart)) <= 8, found.found
+    if state is not State.WELL:
+        assert said[2] == ("ahead of" if apart > 0 else "behind")
+
+
+def test_clock_of_a_node_that_takes_no_envelope_is_open(node: TinyNode) -> None:
+    signing_node(node, 0, window=-1)
+    assert (clock_of(node).state, "whenever it was issued" in clock_of(node).found) == (State.DOUBTFUL, True)
+
+
+def test_clock_of_a_node_that_takes_every_envelope_is_open(node: TinyNode) -> None:
+    signing_node(node, 0, window=10**9)
+    assert "600 s from others" in clock_of(node).found
+
+
+def test_clock_is_not_tried_where_mints_are_no_answer(node: TinyNode) -> None:
+    node.faults["create_wallet_with_signature"] = always(503)
+    found = clock_of(node)
+    assert (found.state, "503" in found.found) == (State.NOT_TRIED, True)
