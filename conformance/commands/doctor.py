@@ -26,7 +26,10 @@ STYLES = {State.WELL: "green", State.WRONG: "bold red", State.DOUBTFUL: "yellow"
 
 def add_to(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.description = "Makes one account and one group, removes the group, and mints some wallets. Ends with 1 where something is wrong."
+    parser.description = (
+        "Makes one account and one group, and removes the group; mints some wallets."
+        " Ends with 1 where something is wrong."
+    )
     parser.add_argument("--profile", type=Path, metavar="FILE", help="the node's vendor profile")
     parser.add_argument("--node-url", type=node_address, metavar="URL", help="the node, without /core/v1")
     add_option(parser.add_argument, "ca_file")
