@@ -6,9 +6,12 @@ import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from conformance.report.annotations import workflow_commands
+from conformance.report.judgement import Judgement
 from conformance.report.results import Results
 from conformance.report.summary import markdown
 from conformance.report.write import write_whole
+from conformance.values.shown_text import shortened
 from conformance.verdict import Verdict
 
 
@@ -26,7 +29,7 @@ WORDS = {
     Verdict.KNOWN: "known failures",
     Verdict.NOT_OFFERED: "not offered",
 }
-"""What a badge counts, the worst first."""
+"""What a badge and the variables count, the worst first."""
 
 
 def badge(results: Results) -> str:
@@ -39,7 +42,33 @@ def badge(results: Results) -> str:
     return json.dumps({"schemaVersion": 1, "label": "conformance", "message": message, "color": colour}) + "\n"
 
 
-RENDERERS: dict[str, Callable[[Results], str]] = {"html": _html, "summary": markdown, "badge": badge}
+LONGEST_SENTENCE = 500
+"""Characters; GitLab takes 5 KB of variables."""
+
+
+def dotenv(results: Results) -> str:
+    """A line ``NAME=value`` for each variable: an output of a step for GitHub, a report of dotenv for GitLab.
+
+    No value breaks its line, and none has a dollar sign: GitLab would put another variable in its place.
+    """
+    count = results.totals.cases
+    values: dict[str, str | int] = {
+        "CONFORMS": "true" if results.conforms else "false",
+        "EXIT_CODE": int(results.exit_code),
+        "SENTENCE": shortened(results.sentence, LONGEST_SENTENCE).replace("$", " ").strip(),
+        "BROKEN": sum(requirement.verdict is Judgement.FAIL for requirement in results.requirements),
+        **{word.upper().replace(" ", "_"): count.get(verdict, 0) for verdict, word in WORDS.items()},
+    }
+    return "".join(f"CONFORMANCE_{name}={value}\n" for name, value in values.items())
+
+
+RENDERERS: dict[str, Callable[[Results], str]] = {
+    "html": _html,
+    "summary": markdown,
+    "badge": badge,
+    "dotenv": dotenv,
+    "annotations": workflow_commands,
+}
 """The renderers, by the options of `run` and `report` that name the file."""
 
 

@@ -247,6 +247,22 @@ class Options:
             "--badge", "write the verdict there as JSON for an endpoint badge of shields.io", "FILE", Path, REPORT
         ),
     ] = None
+    dotenv: Annotated[
+        Path | None,
+        Spelling(
+            "--dotenv", "write verdict and counts there as lines NAME=value, for later jobs", "FILE", Path, REPORT
+        ),
+    ] = None
+    annotations: Annotated[
+        Path | None,
+        Spelling(
+            "--annotations",
+            "write a workflow command of GitHub for each broken statement there, which shows it as an annotation",
+            "FILE",
+            Path,
+            REPORT,
+        ),
+    ] = None
 
     replay: Annotated[
         Path | None,

@@ -31,7 +31,13 @@ def results(*outcomes: Outcome) -> Results:
 
 
 def test_each_form_has_an_option_of_its_name() -> None:
-    assert [SPELLINGS[form].flag for form in RENDERERS] == ["--html", "--summary", "--badge"]
+    assert [SPELLINGS[form].flag for form in RENDERERS] == [
+        "--html",
+        "--summary",
+        "--badge",
+        "--dotenv",
+        "--annotations",
+    ]
 
 
 def test_summary_tells_what_is_broken_where_and_how_to_see_it_again() -> None:

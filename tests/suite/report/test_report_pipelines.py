@@ -1,0 +1,120 @@
+"""What pipelines read of the results: variables for later jobs, and annotations of GitHub."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from made_runs import KNOWN, LISTED, Fields, outcome, record
+
+from conformance.report import Results, results_of
+from conformance.report.annotations import workflow_commands
+from conformance.report.renderers import dotenv
+from conformance.verdict import Failure, Outcome, Verdict
+
+PASSED = outcome("p::a", Verdict.PASS, "A-010")
+FAILED = outcome("p::b", Verdict.FAIL, "A-010", "A-020")
+UNSURE = outcome("p::b", Verdict.INCONCLUSIVE, "A-020")
+HOSTILE = "x\n::error::y\r\n::add-mask::z\u2028::z ##[error]100%25 $CI_JOB_TOKEN, a: b\x1b[2J"
+"""What a node may answer, to be read as commands and variables."""
+
+
+def results(*outcomes: Outcome, **fields: object) -> Results:
+    made: Fields = fields  # type: ignore[assignment]
+    return results_of(record(*outcomes, **made), KNOWN, LISTED)
+
+
+def variables(text: str) -> dict[str, str]:
+    """As GitHub and GitLab read them, line by line."""
+    lines = [re.fullmatch(r"([A-Z_]+)=(.*)", line) for line in text.splitlines()]
+    assert None not in lines
+    return {line[1]: line[2] for line in lines if line}
+
+
+def commands(text: str) -> list[tuple[str, str]]:
+    """Title and message of each command, as the runner of GitHub reads them."""
+    found = []
+    for line in text.splitlines():
+        parsed = re.fullmatch(r"::error title=([^:,\r\n]*)::(.*)", line)
+        assert parsed, line
+        title, message = parsed.groups()
+        for escape, character in (("%3A", ":"), ("%2C", ","), ("%0D", "\r"), ("%0A", "\n"), ("%25", "%")):
+            title, message = title.replace(escape, character), message.replace(escape, character)
+        found.append((title, message))
+    return found
+
+
+def says(case: Outcome, text: str) -> Outcome:
+    assert case.failure
+    return replace(case, failure=Failure(text, text, text, case.failure.exchange))
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "told"),
+    [
+        ((PASSED,), {"CONFORMS": "true", "EXIT_CODE": "0", "BROKEN": "0", "FAILED": "0", "PASSED": "1"}),
+        ((PASSED, FAILED), {"CONFORMS": "false", "EXIT_CODE": "1", "BROKEN": "3", "FAILED": "1", "PASSED": "1"}),
+        ((PASSED, UNSURE), {"CONFORMS": "false", "EXIT_CODE": "3", "INCONCLUSIVE": "1", "SUITE_ERRORS": "0"}),
+        ((), {"CONFORMS": "false", "EXIT_CODE": "4", "PASSED": "0", "KNOWN_FAILURES": "0", "NOT_OFFERED": "0"}),
+    ],
+)
+def test_variables_tell_the_verdict_and_count_cases(outcomes: tuple[Outcome, ...], told: dict[str, str]) -> None:
+    found = variables(dotenv(results(*outcomes)))
+    assert {name: found[f"CONFORMANCE_{name}"] for name in told} == told
+    assert found["CONFORMANCE_SENTENCE"] == results(*outcomes).sentence
+
+
+def test_variables_hold_no_text_that_makes_others_or_names_one() -> None:
+    told = dotenv(results(PASSED, interrupted=f"the node says {HOSTILE} {'x' * 10_000}"))
+    assert variables(told).keys() == variables(dotenv(results(PASSED))).keys()
+    assert "$" not in told
+    assert len(told.encode()) < 5_000
+
+
+def test_each_broken_statement_is_an_annotation_with_the_case_and_its_command() -> None:
+    found = dict(commands(workflow_commands(results(PASSED, FAILED))))
+    assert list(found) == ["A-010 (must) is broken", "A-030 (must) is broken", "A-020 (should) is broken"]
+    assert found["A-020 (should) is broken"].splitlines() == [
+        "The node counts. (Limits)",
+        "p::b: steps[1] call x: expected a [b] list; got nothing",
+        "again: service-conformance run --seed 7 --case p::b",
+    ]
+
+
+def test_cases_past_the_third_are_counted() -> None:
+    many = [replace(FAILED, case=f"p::b[{number}]") for number in range(5)]
+    checks = {"A-020": tuple(case.case for case in many)}
+    (told,) = [
+        text for title, text in commands(workflow_commands(results(*many, checks=checks))) if title.startswith("A-020")
+    ]
+    assert told.splitlines()[-1] == "and 2 more cases"
+
+
+def test_failing_case_without_a_statement_is_an_annotation() -> None:
+    found = commands(workflow_commands(results(PASSED, outcome("own::c", Verdict.FAIL))))
+    assert [title for title, _ in found] == ["own::c failed"]
+
+
+def test_run_that_conforms_has_no_annotation() -> None:
+    assert workflow_commands(results(PASSED)) == ""
+
+
+@pytest.mark.parametrize("made", [results(PASSED, UNSURE), results(), results(PASSED, faults=("an entry passes",))])
+def test_run_that_shows_no_broken_statement_tells_why_it_is_not_green(made: Results) -> None:
+    ((title, message),) = commands(workflow_commands(made))
+    assert title == "The node is not shown to conform"
+    assert message.splitlines() == [made.sentence, *made.faults]
+
+
+def test_nothing_that_a_node_answers_is_read_as_a_command() -> None:
+    told = workflow_commands(results(says(FAILED, HOSTILE), says(outcome("own::c", Verdict.FAIL), HOSTILE)))
+    found = commands(told)
+    assert len(found) == 4
+    assert "100%25 $CI_JOB_TOKEN, a: b" in found[0][1]
+    assert told.isascii() or all(character.isprintable() for character in told.replace("\n", ""))
+
+
+def test_title_is_escaped_as_a_property() -> None:
+    ((title, _),) = commands(workflow_commands(results(outcome("own::c[a, b: 5%]", Verdict.FAIL))))
+    assert title == "own::c[a, b: 5%] failed"
