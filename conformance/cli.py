@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import signal
 import sys
 import threading
@@ -13,6 +12,7 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import NoReturn
 
+from conformance.ending import PROGRAM, not_printed, say
 from conformance.problems import LoadProblem, Problem, VerifierNotInstalled, require_verifier
 from conformance.verdict import ExitCode
 
@@ -52,7 +52,7 @@ def parser(commands: Collection[str] = COMMANDS) -> Parser:
     The namespace of such a command holds its function as ``handle``.
     """
     top = Parser(
-        prog="service-conformance",
+        prog=PROGRAM,
         description="Judges a node of the account, wallet and sandboxed-code execution service by its specification.",
         allow_abbrev=False,
     )
@@ -78,15 +78,11 @@ def _can_verify() -> bool:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit code is described in docs/results.md. SIGTERM ends it as Ctrl-C does."""
+    """Run the command line; the exit code is described in docs/results.md. SIGTERM raises KeyboardInterrupt."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    try:
-        # The self-test ends processes that it forks by SIGTERM, and they would take over the handler.
-        with nullcontext() if arguments[:1] == [SELFTEST] else _sigterm_interrupts():
-            return _main(arguments)
-    except KeyboardInterrupt:
-        print("service-conformance: interrupted", file=sys.stderr)
-        return ExitCode.INTERRUPTED
+    # The self-test ends processes that it forks by SIGTERM, and they would take over the handler.
+    with nullcontext() if arguments[:1] == [SELFTEST] else _sigterm_interrupts():
+        return _main(arguments)
 
 
 @contextmanager
@@ -113,23 +109,14 @@ def _main(arguments: list[str]) -> int:
         code: int = namespace.handle(namespace)
         sys.stdout.flush()
     except LoadProblem as problem:
-        print(problem, file=sys.stderr)
+        say(str(problem))
         return ExitCode.USAGE
     except Problem as problem:
-        print(f"service-conformance: {problem}", file=sys.stderr)
+        say(f"{PROGRAM}: {problem}")
         return ExitCode.USAGE
-    except BrokenPipeError:
-        return _without_reader()
     except OSError as problem:
-        print(f"service-conformance: {problem}", file=sys.stderr)
-        return _without_reader()
+        return not_printed(problem)
     return code
-
-
-def _without_reader() -> int:
-    """What is still to be printed goes nowhere: Python would complain of it once more."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return ExitCode.INTERRUPTED
 
 
 def _selftest(arguments: Sequence[str]) -> int:

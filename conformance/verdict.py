@@ -36,6 +36,8 @@ class ExitCode(IntEnum):
     """The run did not come to its end; results.json tells of the cases that ran."""
     SUITE_ERROR = 6
     """No case failed, and one stumbled over an error of its own, or of the suite."""
+    CRASHED = 70
+    """The suite itself crashed."""
 
 
 NOT_APPLICABLE = "not-applicable"

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
+from reference_node.ending import EXIT_FAILURE, EXIT_USAGE, PROGRAM, say
 from reference_node.options import ROOT_SECRET_VARIABLE, STRIPE_PUBLISHABLE, STRIPE_SECRET, add_serve_options
 from reference_node.settings import ROOT_SECRET_BYTES, Settings, StripeKeys
 from reference_node.stripe_simulator.command import add_command
@@ -26,9 +27,6 @@ a repeated word have fewer always.
 
 INSTALL = "pip install 'service-conformance[node]'"
 """What brings the modules that the node needs and the suite does not."""
-
-EXIT_FAILURE = 1
-EXIT_USAGE = 2
 
 
 class OptionsError(Exception):
@@ -46,10 +44,6 @@ class Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return the exit code."""
     options = _parser().parse_args(arguments)
-    if sys.stdout is None or sys.stderr is None:  # a file that is opened next would take its place
-        return _fail(
-            OptionsError("standard output or error is closed: send it to a file or to /dev/null"), EXIT_FAILURE
-        )
     try:
         code: int = options.handle(options)
     except ModuleNotFoundError as fault:
@@ -83,13 +77,13 @@ def _leave(_signal: int, _frame: FrameType | None) -> NoReturn:
 
 
 def _fail(fault: Exception, code: int) -> int:
-    print(f"reference-node: {fault}", file=sys.stderr)
+    say(str(fault))
     return code
 
 
 def _parser() -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = Parser(
-        prog="reference-node", description="The reference node of the service.", allow_abbrev=False
+        prog=PROGRAM, description="The reference node of the service.", allow_abbrev=False
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {version('service-conformance')}")
     commands = parser.add_subparsers(dest="command", required=True)

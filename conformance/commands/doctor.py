@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
+from conformance.console import CommandConsole
 from conformance.doctor import State
 from conformance.doctor.everything import examine
 from conformance.endpoints.client import Target
@@ -41,7 +41,7 @@ def _doctor(arguments: argparse.Namespace) -> int:
     url = arguments.node_url or profile.base_url
     if url is None:
         raise Problem("which node? name it with --node-url, or in base_url of the profile")
-    console = Console(highlight=False)
+    console = CommandConsole(highlight=False)
     if not console.is_terminal:  # a log wraps or scrolls by itself: nothing of an address or a member may be cut
         console.width = WIDE
     table = Table(box=None, pad_edge=False)

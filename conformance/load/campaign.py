@@ -100,7 +100,7 @@ def run_campaign(campaign: Campaign, *, quiet: bool = False) -> int:
 
 def start_process(campaign: Campaign, *, quiet: bool = False) -> subprocess.Popen[bytes]:
     """Start one of Locust's processes."""
-    command = [sys.executable, "-m", "conformance.load.process"]
+    command = [sys.executable, "-m", "conformance.load"]
     output = subprocess.DEVNULL if quiet else None
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=output)  # noqa: S603 - our own module
     with process.stdin or nullcontext() as stdin:

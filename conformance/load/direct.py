@@ -16,8 +16,8 @@ from locust.html import get_html_report
 from locust.rpc.protocol import Message
 from locust.runners import LocalRunner, MasterRunner
 from locust.stats import stats_history
-from rich.console import Console
 
+from conformance.console import CommandConsole
 from conformance.endpoints.client import Target
 from conformance.load.campaign import CAMPAIGN, Campaign, Role, start_process
 from conformance.load.chaos import Chaos
@@ -221,7 +221,7 @@ class Direction:
         if self._memory is not None:
             record.memory = self._memory.result(requests_so_far(self._runner.stats))
         results = load_results(record, self._campaign.options.to_repeat_case())
-        show(results, Console(soft_wrap=True))
+        show(results, CommandConsole(soft_wrap=True))
         if folder is not None:
             write_whole(folder / LOAD_NAME, escaped(results.model_dump_json(indent=2) + "\n"))
             write_whole(folder / HTML_NAME, get_html_report(self._environment, show_download_link=False))

@@ -113,7 +113,3 @@ def main() -> int:
     except ConnectionError:
         print(f"service-conformance: no master listens at {campaign.host}:{campaign.port}", file=sys.stderr)
     return ExitCode.USAGE
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -93,23 +93,25 @@ def _plain(value: object) -> JsonValue:
 
 def exit_code(run: RunRecord) -> ExitCode:
     """The exit code of the run."""
-    return exit_code_of((outcome.verdict for outcome in run.outcomes), run.faults, run.interrupted)
+    return exit_code_of(
+        (outcome.verdict for outcome in run.outcomes), run.faults, run.interrupted or run.unwritten, crashed=run.crashed
+    )
 
 
-def exit_code_of(verdicts: Iterable[Verdict], faults: Sequence[str], interrupted: str) -> ExitCode:
+def exit_code_of(
+    verdicts: Iterable[Verdict], faults: Sequence[str], interrupted: str, *, crashed: bool = False
+) -> ExitCode:
     """The exit code of a run. A failure comes first: no other problem of the run makes it untrue."""
     seen = Counter(verdicts)
-    if seen[Verdict.FAIL] or faults:
-        return ExitCode.FAILS
-    if seen[Verdict.SUITE_ERROR]:
-        return ExitCode.SUITE_ERROR
-    if interrupted:
-        return ExitCode.INTERRUPTED
-    if not seen:
-        return ExitCode.NOTHING_SELECTED
-    if seen[Verdict.INCONCLUSIVE] or seen[Verdict.NOT_OFFERED] == seen.total():
-        return ExitCode.INCONCLUSIVE
-    return ExitCode.CONFORMS
+    codes = (
+        (seen[Verdict.FAIL] or faults, ExitCode.FAILS),
+        (seen[Verdict.SUITE_ERROR], ExitCode.SUITE_ERROR),
+        (crashed, ExitCode.CRASHED),
+        (interrupted, ExitCode.INTERRUPTED),
+        (not seen, ExitCode.NOTHING_SELECTED),
+        (seen[Verdict.INCONCLUSIVE] or seen[Verdict.NOT_OFFERED] == seen.total(), ExitCode.INCONCLUSIVE),
+    )
+    return next((code for applies, code in codes if applies), ExitCode.CONFORMS)
 
 
 def _sentence(run: RunRecord, code: ExitCode, judged: Sequence[Judged]) -> str:
@@ -134,7 +136,10 @@ def _sentence(run: RunRecord, code: ExitCode, judged: Sequence[Judged]) -> str:
         if count[Verdict.INCONCLUSIVE]
         else nothing,
         ExitCode.NOTHING_SELECTED: "No case was selected. `service-conformance packs` lists what --case takes.",
-        ExitCode.INTERRUPTED: f"The run was interrupted: {run.interrupted}",
+        ExitCode.INTERRUPTED: f"The run was interrupted: {run.interrupted}"
+        if run.interrupted
+        else f"No verdict, since a report is missing: {run.unwritten}",
+        ExitCode.CRASHED: f"The suite crashed, which says nothing about the node: {run.interrupted or run.unwritten}",
         ExitCode.SUITE_ERROR: f"The suite erred: {count[Verdict.SUITE_ERROR]} of {every} cases did not run as they"
         " should, and say nothing about the node.",
     }[code]

@@ -34,6 +34,10 @@ class RunRecord:
     """What is wrong besides the cases: entries of the list of known failures that pass or match nothing."""
     interrupted: str = ""
     """Why the run did not come to its end; empty when it did."""
+    crashed: bool = False
+    """Whether a fault of the suite is the reason."""
+    unwritten: str = ""
+    """Which report of the run could not be written, and why; empty where all are written."""
     selected: tuple[str, ...] = ()
     """The options that chose the cases."""
     quick: bool = False

@@ -62,6 +62,8 @@ def run(options: Options, allure: Path | None = None, link_patterns: Sequence[st
         return reporter.results.exit_code
     if status == pytest.ExitCode.USAGE_ERROR:
         return ExitCode.USAGE
+    if status in {ExitCode.CRASHED, pytest.ExitCode.INTERNAL_ERROR}:
+        return ExitCode.CRASHED
     print("service-conformance: the run ended before its first case: there are no results", file=sys.stderr)
     return ExitCode.INTERRUPTED
 

@@ -36,7 +36,10 @@ class Running(Protocol):
     outcomes: dict[str, Outcome]
     """The outcomes of the cases that have ended, by their ids."""
     unwritten: str
-    """Why there is no results.json."""
+    """Which report could not be written, and why."""
+
+    def without_report(self, why: str) -> Results:
+        """Write all files of the results anew: a report could not be written."""
 
     def about(self) -> str:
         """Which node is judged, and the seed."""

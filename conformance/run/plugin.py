@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.ending import crash_ends_pytest
 from conformance.run.options import PREFIX, SPELLINGS, add_option
 
 if TYPE_CHECKING:
@@ -34,13 +35,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Register the session plugin when the options ask for packs."""
     if any(config.getoption(name) for name in ASKING):
-        from conformance.run.session import ConformanceSession  # noqa: PLC0415 - costly, and most pytests run no packs
+        with crash_ends_pytest():
+            _register(config)
 
-        config.pluginmanager.register(ConformanceSession(config), "conformance-session")
-        if config.getoption("allure_report_dir", None):
-            from conformance.run.allure import AllureCases  # noqa: PLC0415 - the extra `allure` may be absent
 
-            config.pluginmanager.register(AllureCases(config), "conformance-allure")
+def _register(config: pytest.Config) -> None:
+    from conformance.run.session import ConformanceSession  # noqa: PLC0415 - costly, and most pytests run no packs
+
+    config.pluginmanager.register(ConformanceSession(config), "conformance-session")
+    if config.getoption("allure_report_dir", None):
+        from conformance.run.allure import AllureCases  # noqa: PLC0415 - the extra `allure` may be absent
+
+        config.pluginmanager.register(AllureCases(config), "conformance-allure")
 
 
 @pytest.fixture(scope="session")

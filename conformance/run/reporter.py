@@ -11,6 +11,8 @@ import pytest
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
+from conformance.console import CommandConsole
+from conformance.ending import PROGRAM, crash, not_printed, say
 from conformance.report import Results, show
 from conformance.run.costs import cost
 from conformance.run.items import RESULTS, RUNNING, Running
@@ -74,7 +76,7 @@ class Reporter:
     """A plugin of pytest."""
 
     def __init__(self, console: Console | None = None, clock: Callable[[], float] = time.monotonic) -> None:
-        self._console = console or Console(highlight=False)
+        self._console = console or CommandConsole(highlight=False)
         self._console.width = max(self._console.width, NARROWEST)
         self._clock = clock
         self._run: Running | None = None
@@ -139,6 +141,11 @@ class Reporter:
             self._console.print(str(count), soft_wrap=True)
             self._next_line = self._clock() + SECONDS_BETWEEN_LINES
 
+    def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> bool:
+        """Tell of a crash of the run itself in one line, in place of pytest's many."""
+        say(f"{PROGRAM}: {crash(excinfo.value)}")
+        return True
+
     def pytest_unconfigure(self, config: pytest.Config) -> None:
         """Remove the progress bar and take the results."""
         with suppress(OSError):
@@ -147,7 +154,16 @@ class Reporter:
         self.results = config.stash.get(RESULTS, None)
 
     def tell(self) -> None:
-        """Print the report. Raises OSError where it cannot be written."""
+        """Print the report. A reader that leaves early changes no verdict; another fault counts in the results."""
+        try:
+            self._tell()
+            self._console.file.flush()
+        except OSError as problem:
+            not_printed(problem)
+            if self._run is not None and self.results is not None and not isinstance(problem, BrokenPipeError):
+                self.results = self._run.without_report(f"the report cannot be printed: {problem.strerror}")
+
+    def _tell(self) -> None:
         others = {case: cause for cause in self.results.causes for case in cause.cases[1:]} if self.results else {}
         for case, text in self._reports:
             if case not in others:  # the first case of a cause tells it for all of them

@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from io import StringIO
@@ -21,13 +22,14 @@ from typing import NoReturn
 import pytest
 from rich.console import Console
 
+from conformance.ending import crash, crash_ends_pytest
 from conformance.endpoints.client import Target
 from conformance.problems import Problem
-from conformance.report import ExitCode, Results, RunRecord, make_writable, results_of, show, write_results
+from conformance.report import Results, RunRecord, make_writable, results_of, show, write_results
 from conformance.report.renderers import RENDERERS, write_reports
 from conformance.report.replay import write_replays
 from conformance.report.results import RunEvidence
-from conformance.report.write import MATRIX_NAME, RESULTS_NAME
+from conformance.report.write import MATRIX_NAME, RESULTS_NAME, is_special
 from conformance.run.case import Case, rows_by_id
 from conformance.run.costs import cheapest, cost
 from conformance.run.evidence import EvidenceKeeper
@@ -104,12 +106,13 @@ class ConformanceSession:
     def pytest_sessionstart(self) -> None:
         """Wait for the bundled nodes."""
         self._end_at_sigterm()
-        try:
-            self.node.wait_until_ready()
-            if self._evidence is not None and not self.config.getoption("collectonly"):
-                self._evidence.before(str(self.node.url), self.node.profile)
-        except Problem as problem:
-            raise pytest.UsageError(_with_hint(problem)) from problem
+        with crash_ends_pytest():
+            try:
+                self.node.wait_until_ready()
+                if self._evidence is not None and not self.config.getoption("collectonly"):
+                    self._evidence.before(str(self.node.url), self.node.profile)
+            except Problem as problem:
+                raise pytest.UsageError(_with_hint(problem)) from problem
 
     def _end_at_sigterm(self) -> None:
         """End the run at SIGTERM as at Ctrl-C, and write the results."""
@@ -229,12 +232,8 @@ class ConformanceSession:
         self.node.stop()
         if not runs:
             return
-        results = results_of(self._record(exitstatus, evidence))
-        self._write(results)
-        if self.unwritten:
-            results = results.model_copy(update={"exit_code": ExitCode.INTERRUPTED})
-            with suppress(OSError):  # the file tells the exit code
-                self._write_results(results)
+        with crash_ends_pytest():
+            results = self._report(self._record(exitstatus, evidence))
         self.config.stash[RESULTS] = results
         if results.exit_code:
             session.exitstatus = int(results.exit_code)
@@ -242,28 +241,55 @@ class ConformanceSession:
     def _evidence_after(self, exitstatus: int) -> RunEvidence | None:
         if self._evidence is None:
             return None
-        evidence = self._evidence.after(str(self.node.url), self.node.profile, self._interrupted(exitstatus))
-        if evidence is not None and evidence.trouble:
-            self.unwritten = f"no statement can follow from this run: after the last case, {evidence.trouble}"
-        return evidence
+        return self._evidence.after(str(self.node.url), self.node.profile, self._interrupted(exitstatus))
 
-    def _write(self, results: Results) -> None:
-        """Write all files of the results, and note the first that cannot be written."""
+    def _report(self, record: RunRecord) -> Results:
+        """Write all files of the results. Where one cannot be written, no other says that the node conforms."""
+        try:
+            results = results_of(record)
+            if fault := self._write(results):
+                record = replace(record, unwritten=_told(fault), crashed=not isinstance(fault, OSError))
+                results = results_of(record)
+                self._write(results)
+        except BaseException:
+            self._remove_results()
+            raise
+        self._reported, self.unwritten = record, record.unwritten
+        return results
+
+    def without_report(self, why: str) -> Results:
+        """Write all files of the results anew: a report could not be written."""
+        return self._report(replace(self._reported, unwritten=why))
+
+    def _write(self, results: Results) -> Exception | None:
+        """Write all files of the results, results.json last; return what the first that fails raises."""
         forms = self.options.reports(RENDERERS).items()
         writers: list[Callable[[Results], object]] = [
-            self._write_results,
             *(partial(write_reports, files={form: path}) for form, path in forms),
             self._write_replays,
+            self._write_results,
         ]
+        first = None
         for write in writers:
             try:
                 write(results)
-            except OSError as problem:
-                self.unwritten = self.unwritten or f"{problem.filename} cannot be written: {problem.strerror}"
+            except Exception as fault:  # noqa: BLE001 - a form that crashes takes no other form along
+                first = first or fault
+        return first
 
     def _write_results(self, results: Results) -> None:
         if self.options.results:
-            write_results(results, self.options.results)
+            try:
+                write_results(results, self.options.results)
+            except OSError:
+                self._remove_results()
+                raise
+
+    def _remove_results(self) -> None:
+        """Remove an earlier run's results.json, which would be taken for this one's."""
+        if self.options.results and not is_special(self.options.results / RESULTS_NAME):
+            with suppress(OSError):
+                (self.options.results / RESULTS_NAME).unlink()
 
     def _write_replays(self, results: Results) -> None:
         if self.options.replay:
@@ -285,9 +311,13 @@ class ConformanceSession:
             rerun=self.options.to_repeat_case(),
             faults=self.known.faults(cases, outcomes),
             interrupted=self._interrupted(exitstatus),
+            crashed=exitstatus == pytest.ExitCode.INTERNAL_ERROR,
             selected=self.options.selecting(),
             quick=self.options.quick,
             evidence=evidence,
+            unwritten=f"no statement can follow from this run: after the last case, {evidence.trouble}"
+            if evidence is not None and evidence.trouble
+            else "",
         )
 
     def _interrupted(self, exitstatus: int) -> str:
@@ -345,6 +375,10 @@ def _remove_empty(folders: Iterable[Path]) -> None:
     for folder in folders:
         with suppress(OSError):  # it holds something
             folder.rmdir()
+
+
+def _told(fault: Exception) -> str:
+    return f"{fault.filename} cannot be written: {fault.strerror}" if isinstance(fault, OSError) else crash(fault)
 
 
 def _with_hint(problem: Problem) -> str:

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from conformance.console import CommandConsole
 from conformance.verify.faults import FAULTS
 from conformance.verify.judging import printable
 from conformance.verify.policy import BOOT_REGISTERS
@@ -28,7 +29,7 @@ _PIPED_WIDTH = 160
 
 def show(verified: Verified, what: str, console: Console | None = None) -> None:
     """Print a verification of `what`: a URL, a folder or a file."""
-    console = console or Console(highlight=False)
+    console = console or CommandConsole(highlight=False)
     if not console.is_terminal:
         console.width = max(console.width, _PIPED_WIDTH)
     time = "at no known time" if verified.at is None else f"as of {when(verified.at)}"

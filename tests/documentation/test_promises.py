@@ -60,7 +60,7 @@ def test_every_case_that_a_page_names_exists() -> None:
 
 
 def test_exit_codes_are_those_described() -> None:
-    assert [int(code) for code in re.findall(r"^\| (\d) \|", PAGES["docs/results.md"], re.MULTILINE)] == list(ExitCode)
+    assert [int(code) for code in re.findall(r"^\| (\d+) \|", PAGES["docs/results.md"], re.MULTILINE)] == list(ExitCode)
 
 
 def test_findings_of_the_verifier_are_those_described() -> None:

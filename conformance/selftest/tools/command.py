@@ -13,6 +13,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import track
 
+from conformance.console import CommandConsole
 from conformance.report import make_writable
 from conformance.resources import scenarios
 from conformance.run.loader import load
@@ -44,7 +45,7 @@ class Tier:
 def main(argv: Sequence[str]) -> int:
     """Run the self-test. 0: every check proved itself; 1: one did not; 2: usage error."""
     options = _parser().parse_args(argv)
-    console = Console()
+    console = CommandConsole()
     if options.jobs < 1:
         console.print(f"--jobs has to be at least 1, not {options.jobs}")
         return 2

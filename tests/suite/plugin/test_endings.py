@@ -143,6 +143,49 @@ def test_signal_does_not_stop_the_writing_of_results(project: pytest.Pytester, n
     assert result.ret == results(project)["exit_code"] == 1
 
 
+CRASHES = {
+    "while the session is made": ("conformance.run.session.ConformanceSession.__init__", None),
+    "while the nodes start": ("conformance.run.judged_node.JudgedNode.wait_until_ready", None),
+    "between cases": ("conformance.run.session.ConformanceSession.pytest_runtest_makereport", 70),
+    "while the results are made": ("conformance.run.session.results_of", None),
+    "in a form of the report": ("conformance.report.summary.markdown", 70),
+}
+"""Of the run itself: the function that crashes, and the exit code in results.json if that is written."""
+CRASHING = """
+import pkgutil
+from conformance.report import renderers
+
+def crash(*_, **__):
+    raise KeyError("sk_live_secret")
+
+*above, name = {place!r}.split(".")
+setattr(pkgutil.resolve_name(".".join(above)), name, crash)
+renderers.RENDERERS["summary"] = lambda results: renderers.markdown(results)
+renderers.markdown = pkgutil.resolve_name("conformance.report.summary.markdown")
+"""
+
+
+@pytest.mark.parametrize("when", CRASHES)
+def test_run_that_crashes_ends_with_70_and_so_do_its_results(
+    project: pytest.Pytester, node: TinyNode, when: str
+) -> None:
+    place, written = CRASHES[when]
+    pack = project.path / "packs" / "trial.yaml"
+    pack.write_text(pack.read_text(encoding="utf-8").partition("  - id: fails")[0], encoding="utf-8")
+    (project.path / "crashing.py").write_text(CRASHING.format(place=place), encoding="utf-8")
+    (project.path / "out").mkdir()
+    (project.path / "out" / "results.json").write_text("of an earlier run", encoding="utf-8")
+
+    files = ("--output", "out", "--summary", "page.md")
+    result = run_apart(project, "-p", "crashing", "--node-url", node.url, *files)
+
+    assert result.ret == 70
+    if written is None:
+        result.stderr.fnmatch_lines(["Exit: service-conformance: crashed with KeyError at *; its traceback is in *"])
+    else:
+        assert (results(project)["exit_code"], results(project)["conforms"]) == (written, False)
+
+
 UNWRITABLE = """
 import errno
 import os
@@ -167,7 +210,34 @@ def test_report_that_finds_no_room_is_named_and_counts_in_the_results(project: p
 
     assert "page.html cannot be written: No space left on device" in result.stdout.str()
     assert (project.path / "page.md").exists()
+    assert result.ret == results(project)["exit_code"] == 1  # a case fails
+
+
+def test_report_that_finds_no_room_takes_the_verdict_along(project: pytest.Pytester, node: TinyNode) -> None:
+    pack = project.path / "packs" / "trial.yaml"
+    pack.write_text(pack.read_text(encoding="utf-8").partition("  - id: fails")[0], encoding="utf-8")
+    (project.path / "unwritable.py").write_text(UNWRITABLE, encoding="utf-8")
+
+    files = ("--badge", "badge.json", "--html", "page.html")
+    result = run_apart(project, "-p", "unwritable", "--node-url", node.url, "--output", "out", *files)
+
     assert result.ret == results(project)["exit_code"] == 5
+    assert results(project)["conforms"] is False
+    told = "No verdict, since a report is missing: page.html cannot be written: No space left on device"
+    assert results(project)["sentence"] == told
+    assert '"lightgrey"' in (project.path / "badge.json").read_text(encoding="utf-8")
+
+
+def test_results_that_find_no_room_leave_no_earlier_ones(project: pytest.Pytester, node: TinyNode) -> None:
+    (project.path / "unwritable.py").write_text(UNWRITABLE.replace("page.html", "results.json"), encoding="utf-8")
+    (project.path / "out").mkdir()
+    (project.path / "out" / "results.json").write_text('{"conforms": true}', encoding="utf-8")
+
+    result = run_apart(project, "-p", "unwritable", "--node-url", node.url, "--output", "out")
+
+    assert "results.json cannot be written: No space left on device" in result.stdout.str()
+    assert result.ret == 1
+    assert not (project.path / "out" / "results.json").exists()
 
 
 SLOW_AND_QUICK = """\
