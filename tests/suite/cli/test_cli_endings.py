@@ -65,7 +65,8 @@ def test_crash_without_room_for_its_traceback_ends_with_70(tmp_path: Path) -> No
     ignored = "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
     done = ended("-c", limited + ignored + CRASHING, cwd=tmp_path)
     assert done.returncode == CRASHED
-    assert done.stderr.endswith("; its traceback cannot be written: File too large\n")
+    assert "; its traceback cannot be written: " in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 def test_library_that_ends_the_process_gives_no_verdict(tmp_path: Path) -> None:
