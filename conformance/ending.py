@@ -90,6 +90,13 @@ def say(line: str) -> None:
         _discard(2)
 
 
+def print_document(text: str) -> None:
+    """Print what programs read, in UTF-8 whatever the locale is; at a terminal in the terminal's encoding."""
+    if not sys.stdout.isatty() and hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(encoding="utf-8", newline="\n")
+    sys.stdout.write(text)
+
+
 def _flushed(code: int) -> int:
     """Write out what is printed: Python would complain of it once more, and change the exit code."""
     try:

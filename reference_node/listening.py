@@ -79,7 +79,7 @@ def write_atomically(file: Path, text: str, *, private: bool = False) -> None:
         if private:
             partial.unlink(missing_ok=True)
             partial.touch(0o600)
-        partial.write_text(text)
+        partial.write_text(text, encoding="utf-8")
         partial.replace(file)
     except OSError:
         partial.unlink(missing_ok=True)

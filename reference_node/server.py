@@ -167,7 +167,7 @@ class Announcing(NodeServer):
                     private=self._node.seeds is not None,
                 )
         except OSError as fault:
-            sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 - flushing the broken stream at exit would fail
+            sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - flushing the broken stream at exit would fail
             remedy = "give it a standard output that takes lines, and room for its ready file"
             raise ServingError(f"the node can't say where it is: {fault.strerror}: {remedy}") from None
 

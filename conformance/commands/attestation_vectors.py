@@ -12,6 +12,7 @@ from conformance.attestation_vectors.against import PATIENCE, Comparison, Verdic
 from conformance.attestation_vectors.files import Vector, folder, shipped
 from conformance.attestation_vectors.protocol import KINDS
 from conformance.commands.vector_files import check_files, write_files
+from conformance.ending import print_document
 from conformance.problems import Problem, require_verifier
 from conformance.report import ExitCode
 
@@ -60,7 +61,7 @@ def _list(vectors: list[Vector]) -> int:
 def _against(arguments: argparse.Namespace, vectors: list[Vector]) -> int:
     comparisons = [compare(command, vectors, arguments.patience) for command in arguments.against]
     if arguments.table:
-        print(markdown(comparisons), end="")
+        print_document(markdown(comparisons))
     for comparison in () if arguments.table else comparisons:
         for text in differences(comparison):
             print(text)

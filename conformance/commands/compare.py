@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from conformance.ending import print_document
 from conformance.report import ExitCode
 from conformance.report.compare import Change, compare, markdown
 from conformance.report.load import load_results
@@ -23,5 +24,5 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 def _compare(arguments: argparse.Namespace) -> int:
     before, after = load_results(arguments.old), load_results(arguments.new)
     changed = compare(before, after)
-    print(markdown(before, after, changed), end="")
+    print_document(markdown(before, after, changed))
     return ExitCode.FAILS if any(change.change in WORSE for change in changed) else ExitCode.CONFORMS

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from conformance.doctor import first_look
+from conformance.ending import print_document
 from conformance.endpoints.client import Target
 from conformance.endpoints.pace import Pace
 from conformance.endpoints.patience import Patience
@@ -65,7 +66,7 @@ def _init(arguments: argparse.Namespace) -> int:
         )
     text = written(notes, arguments.url, _told(ask, notes))
     if arguments.output is None:
-        sys.stdout.write(text)
+        print_document(text)
     else:
         write_whole(arguments.output, text)
         print(f"{arguments.output}: {_counted(notes)}; look at its questions, then try `doctor`")

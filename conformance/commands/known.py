@@ -10,6 +10,7 @@ from pathlib import Path
 
 import yaml
 
+from conformance.ending import print_document
 from conformance.problems import NothingSelected
 from conformance.report.load import load_results
 from conformance.report.results import Results
@@ -57,7 +58,7 @@ def _from(arguments: argparse.Namespace) -> int:
     entries = list(_entries(results, arguments))
     if not entries:
         raise NothingSelected(f"no case failed in {arguments.results}: there is nothing to list")
-    print(yaml.safe_dump({"known": entries}, sort_keys=False, allow_unicode=True, width=120), end="")
+    print_document(yaml.safe_dump({"known": entries}, sort_keys=False, allow_unicode=True, width=120))
     return 0
 
 

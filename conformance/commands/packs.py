@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
 
+from conformance.ending import print_document
 from conformance.resources import scenarios
 from conformance.run.case import Case
 from conformance.run.envelope_vectors import typed_cases
@@ -42,7 +43,7 @@ def _list(arguments: argparse.Namespace) -> int:
     selection = select(options)
     cases = [case for case in selection.loaded if selection.wants(case)]
     if arguments.json:
-        print(json.dumps([_as_json(case) for case in cases], indent=2, ensure_ascii=False))
+        print_document(f"{json.dumps([_as_json(case) for case in cases], indent=2, ensure_ascii=False)}\n")
         return 0
     packs: dict[str, list[Case]] = {}
     for case in cases:

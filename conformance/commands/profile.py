@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from conformance.ending import print_document
 from conformance.profile import NotClaimed, NotStated, Profile, known_paths, load_profile, resolve, states, value_at
 from conformance.profile.abi_names import translation
 from conformance.profile.chain import FUNCTION_KEYS, SUITE_SIGNATURES
@@ -115,5 +115,5 @@ def _written(value: object) -> str:
 
 
 def _schema(_: argparse.Namespace) -> int:
-    sys.stdout.write(SCHEMA_FILE.read_text(encoding="utf-8"))
+    print_document(SCHEMA_FILE.read_text(encoding="utf-8"))
     return 0

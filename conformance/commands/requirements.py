@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from conformance.ending import print_document
 from conformance.requirements import Catalogue, Coverage, Status, catalogue, statuses, uncovered
 from conformance.resources import scenarios
 from conformance.run.listing import ListedCase, by_requirement, list_pack, pack_files
@@ -45,7 +46,7 @@ def _list(arguments: argparse.Namespace) -> int:
     chosen = [status for status in every if status.requirement.family in (arguments.family or known.families)]
     shown = [status for status in chosen if not arguments.uncovered or status.coverage in OPEN]
     if arguments.json:
-        print(json.dumps([_as_json(status) for status in shown], indent=2, ensure_ascii=False))
+        print_document(f"{json.dumps([_as_json(status) for status in shown], indent=2, ensure_ascii=False)}\n")
         return 0
     for status in shown:
         print("\n".join(_lines(status, known)))
@@ -73,7 +74,7 @@ def _tell_questions(known: Catalogue, arguments: argparse.Namespace) -> None:
             "silent": [item.model_dump() for item in silent],
             "tensions": [item.model_dump() for item in tensions],
         }
-        print(json.dumps(questions, indent=2, ensure_ascii=False))
+        print_document(f"{json.dumps(questions, indent=2, ensure_ascii=False)}\n")
         return
     for item in silent:
         print(f"{item.id}  {item.place}\n    {item.text}\n    profile: {item.profile_key}")

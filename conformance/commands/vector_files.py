@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from conformance.report import ExitCode
+from conformance.report.write import write_whole
 
 
 def write_files(folder: Path, files: Mapping[str, str]) -> int:
@@ -14,7 +15,7 @@ def write_files(folder: Path, files: Mapping[str, str]) -> int:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
-            (folder / name).write_text(text, encoding="utf-8")
+            write_whole(folder / name, text)
     except OSError as problem:
         print(f"service-conformance: {folder} cannot be written: {problem.strerror}", file=sys.stderr)
         return ExitCode.USAGE

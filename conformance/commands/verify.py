@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from conformance.ending import print_document
 from conformance.problems import LoadProblem
 from conformance.report import ExitCode
+from conformance.report.write import write_whole
 from conformance.run.options import add_option
 from conformance.verify import (
     Evidence,
@@ -116,7 +118,7 @@ def _verify(arguments: argparse.Namespace) -> int:
         return ExitCode.USAGE
     verified = judged.verified
     if arguments.json:
-        sys.stdout.write(verified.as_json())
+        print_document(verified.as_json())
     else:
         show(verified, judged.what)
         if arguments.save:
@@ -218,7 +220,7 @@ def _write_policy(file: Path, judged: _Judged) -> None:
     settings = judged.settings
     text = policy_text(judged.what, judged.evidence, judged.verified, settings.policy, settings.sources)
     try:
-        file.write_text(text, encoding="utf-8")
+        write_whole(file, text)
     except OSError as problem:
         raise UsageError(f"--write-policy {file}: cannot be written: {problem.strerror}") from problem
 

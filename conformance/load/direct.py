@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import gevent
 from gevent.event import Event
@@ -220,9 +221,22 @@ class Direction:
         record.operations = operations(self._runner.stats)
         if self._memory is not None:
             record.memory = self._memory.result(requests_so_far(self._runner.stats))
-        results = load_results(record, self._campaign.options.to_repeat_case())
-        show(results, CommandConsole(soft_wrap=True))
         if folder is not None:
-            write_whole(folder / LOAD_NAME, escaped(results.model_dump_json(indent=2) + "\n"))
-            write_whole(folder / HTML_NAME, get_html_report(self._environment, show_download_link=False))
+            self._try_to_write(folder / HTML_NAME, get_html_report(self._environment, show_download_link=False))
+        results = load_results(record, self._campaign.options.to_repeat_case())
+        if folder is not None:
+            text = escaped(results.model_dump_json(indent=2) + "\n")
+            if not self._try_to_write(folder / LOAD_NAME, text):
+                (folder / LOAD_NAME).unlink(missing_ok=True)  # an earlier campaign's would be taken for this one's
+                results = load_results(record, self._campaign.options.to_repeat_case())
+        show(results, CommandConsole(soft_wrap=True))
         return results.exit_code
+
+    def _try_to_write(self, path: Path, text: str) -> bool:
+        """Write a report. Where that fails, the campaign gives no verdict, and its results say why."""
+        try:
+            write_whole(path, text)
+        except OSError as problem:
+            self._record.interrupted = self._record.interrupted or f"{path} cannot be written: {problem.strerror}"
+            return False
+        return True

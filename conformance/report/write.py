@@ -40,12 +40,12 @@ def write_results(results: Results, folder: Path) -> Path:
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / RESULTS_NAME
-    write_whole(path, results.content.decode())
     drawing = folder / MATRIX_NAME
     if cases := matrices(results):
         write_whole(drawing, markdown(cases))
     else:
         drawing.unlink(missing_ok=True)
+    write_whole(path, results.content.decode())  # last: it counts what could not be written
     return path
 
 
@@ -56,7 +56,7 @@ def write_whole(path: Path, text: str) -> None:
     """
     try:
         if is_special(path):
-            path.write_text(text, encoding="utf-8")
+            path.write_text(text, encoding="utf-8", newline="\n")
         else:
             _replace(path.resolve(), text)
     except OSError as problem:
@@ -75,7 +75,7 @@ DEVICES = "/dev"
 def _replace(path: Path, text: str) -> None:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())

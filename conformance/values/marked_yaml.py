@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,6 +35,9 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
+SAVE = "save the file in UTF-8"
+
+
 class Document:
     """A YAML document as plain values, with the line of each."""
 
@@ -59,12 +63,10 @@ class Document:
     @uncollected()
     def _read(self) -> JsonValue:
         try:
-            text = self.path.read_text(encoding="utf-8")
+            text = self._decoded(self.path.read_bytes())
             root = yaml.compose(text, SAFE_LOADER)
         except OSError as problem:
             raise Unreadable(f"cannot be read: {problem.strerror}", self.path) from problem
-        except UnicodeDecodeError as problem:
-            raise Unreadable(f"cannot be read: {problem}", self.path) from problem
         except yaml.MarkedYAMLError as problem:
             line = problem.problem_mark.line + 1 if problem.problem_mark else 0
             if "nesting depth" in str(problem.problem):  # libyaml's own bound
@@ -77,6 +79,18 @@ class Document:
         if root is None:
             raise Unreadable("the file is empty", self.path)
         return self._plain(root, (), ())
+
+    def _decoded(self, body: bytes) -> str:
+        """The text of UTF-8, or of UTF-16 with a byte order mark."""
+        encoding = "utf-16" if body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
+        try:
+            text = body.decode(encoding)
+        except UnicodeDecodeError as problem:
+            line = body.count(b"\n", 0, problem.start) + 1
+            raise Unreadable(f"the byte {body[problem.start]:#04x} is not UTF-8: {SAVE}", self.path, line) from problem
+        if "\0" in text:
+            raise Unreadable(f"it holds NUL, as UTF-16 without a byte order mark does: {SAVE}", self.path)
+        return text
 
     def _plain(self, node: yaml.Node, place: Place, above: tuple[yaml.Node, ...]) -> JsonValue:
         self._lines[place] = node.start_mark.line + 1

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import MappingProxyType
 
 INFO = "info.json"
@@ -109,15 +110,23 @@ def read_file(path: Path) -> bytes:
 
 
 def save_folder(evidence: Evidence, folder: Path) -> None:
-    """Write evidence into a new or empty folder.
+    """Write evidence into a new or empty folder, all of it or nothing.
 
     OSError: it cannot be written. ValueError: it is not empty, or evidence has a name that no file of a folder has.
     """
     if folder.exists() and any(folder.iterdir()):
         raise ValueError(f"{folder}: is not empty; name a new folder, so that no old evidence mixes with the new")
-    for name, body in evidence.items():
+    for name in evidence:
         if not _PATH.fullmatch(name):
             raise ValueError(f"{name!r} is no name of a file of evidence")
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(body)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as beside:
+        whole = Path(beside) / "evidence"
+        whole.mkdir()
+        for name, body in evidence.items():
+            path = whole / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(body)
+        if folder.exists():
+            folder.rmdir()
+        whole.rename(folder)

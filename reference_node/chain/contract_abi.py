@@ -83,7 +83,7 @@ def _codec() -> ABICodec:
 
 @cache
 def _artifact() -> dict[str, Any]:
-    artifact: dict[str, Any] = json.loads((resources.artifacts() / "AccountConfig.json").read_text())
+    artifact: dict[str, Any] = json.loads((resources.artifacts() / "AccountConfig.json").read_text(encoding="utf-8"))
     return artifact
 
 

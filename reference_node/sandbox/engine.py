@@ -163,7 +163,7 @@ def _bootstrap(title: str, limits: Limits, callables: dict[str, Callable[..., ob
         "responseTooLong": response_too_long(limits),
     }
     folder = Path(__file__).with_name("js")
-    parts = ",\n".join((folder / f"{name}.js").read_text() for name in PARTS)
+    parts = ",\n".join((folder / f"{name}.js").read_text(encoding="utf-8") for name in PARTS)
     taken = "".join(f"native.{name} = globalThis.{name}; delete globalThis.{name};" for name in callables)
     return (
         "\n" * FIRST_LINE + f"(() => {{ const native = {json.dumps(facts)}; {taken} const operations = {{}};"

@@ -105,7 +105,7 @@ def drop_rights(parent: int) -> None:
 
 def resource_bounds(limits: Limits) -> Bounds:
     """No new descriptor, file or process; so much processor time, and address space beyond this process's."""
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    pages = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[0])
     return {
         resource.RLIMIT_AS: pages * resource.getpagesize() + limits.memory_bytes + SLACK_BYTES,
         resource.RLIMIT_CPU: math.ceil(limits.wall_seconds) + 1,

@@ -165,6 +165,6 @@ class Sandbox:
 
 def _read(file: Path) -> tuple[str, str]:
     try:
-        return file.name, file.read_text()
+        return file.name, file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as fault:
         raise SandboxUnavailable(f"{file} can't be preloaded: {fault}") from None

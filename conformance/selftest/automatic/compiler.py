@@ -77,7 +77,7 @@ class Compiler:
     def _compiled(self, requests: Sequence[Mapping[str, object]]) -> Iterator[Output]:
         """The answer to each request as soon as it comes."""
         command = [self.node, "-e", SCRIPT, str((self.folder / "node_modules" / "solc").resolve())]
-        with TemporaryFile("w+") as asked:
+        with TemporaryFile("w+", encoding="utf-8") as asked:
             json.dump(requests, asked)
             asked.seek(0)
             process = subprocess.Popen(  # noqa: S603 - the command holds no input from outside

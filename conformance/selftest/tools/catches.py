@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from conformance.report.write import write_whole
 from conformance.selftest.tools.harness import Trial
 from conformance.selftest.tools.mutant import Mutant
 
@@ -32,7 +33,7 @@ class Catch:
 
 def load_catches(path: Path = CATCHES) -> dict[str, Catch]:
     """Read the recorded catches, by the mutant's name."""
-    recorded = json.loads(path.read_text())
+    recorded = json.loads(path.read_text(encoding="utf-8"))
     return {name: Catch(tuple(entry["cases"]), entry["requests"]) for name, entry in recorded.items()}
 
 
@@ -43,7 +44,7 @@ def record(catches: Mapping[str, Catch], names: Iterable[str], path: Path = CATC
         for name in sorted(names)
         if name in catches
     ]
-    path.write_text("{\n" + ",\n".join(rows) + "\n}\n")
+    write_whole(path, "{\n" + ",\n".join(rows) + "\n}\n")
 
 
 def catch_of(trial: Trial) -> Catch:

@@ -10,6 +10,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from conformance.report.write import write_whole
 from conformance.selftest.tools.harness import Trial
 from conformance.selftest.tools.mutant import Mutant
 from conformance.verdict import Outcome, Verdict
@@ -64,8 +65,8 @@ def write_matrix(folder: Path, mutants: Mapping[str, Mutant], trials: Mapping[st
         }
         for name, mutant in mutants.items()
     ]
-    (folder / MATRICES[0]).write_text(json.dumps({"mutants": rows}, indent=2) + "\n")
-    (folder / MATRICES[1]).write_text(_markdown(mutants, trials))
+    write_whole(folder / MATRICES[0], json.dumps({"mutants": rows}, indent=2) + "\n")
+    write_whole(folder / MATRICES[1], _markdown(mutants, trials))
 
 
 def _markdown(mutants: Mapping[str, Mutant], trials: Mapping[str, Trial]) -> str:

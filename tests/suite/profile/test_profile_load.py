@@ -230,3 +230,28 @@ def test_faults_of_a_hostile_file_are_told_shortly(tmp_path: Path) -> None:
     assert len(lines) == 52
     assert lines[-1] == f"{path}: and 951 more"
     assert max(map(len, lines)) < 2_000
+
+
+TITLE = 'brand: {title: "Élan ✓"}\n'
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_profile_is_read_in_the_encodings_of_yaml(encoding: str, tmp_path: Path) -> None:
+    (tmp_path / "node.yaml").write_bytes(TITLE.encode(encoding))
+    assert load_profile(tmp_path / "node.yaml").brand.title == "Élan ✓"
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "said"),
+    [
+        ('# a\nbrand: {title: "Élan"}\n', "latin-1", ":2: the byte 0xc9 is not UTF-8: save the file in UTF-8"),
+        ("brand: {title: x}\n", "utf-16-le", ": it holds NUL, as UTF-16 without a byte order mark does: save the file"),
+        ("brand: {title: x}\n", "utf-16-be", ": it holds NUL, as UTF-16 without a byte order mark does: save the file"),
+    ],
+)
+def test_profile_in_another_encoding_is_told_in_one_line(text: str, encoding: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "node.yaml").write_bytes(text.encode(encoding))
+    with pytest.raises(LoadProblem) as problem:
+        load_profile(tmp_path / "node.yaml")
+    assert str(problem.value).startswith(f"{tmp_path / 'node.yaml'}{said}")
+    assert "\n" not in str(problem.value)
