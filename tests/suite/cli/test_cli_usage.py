@@ -152,11 +152,13 @@ def test_selftest_that_cannot_begin_says_so_and_ends_with_2(
 # Sends a signal to itself in the midst of a command.
 INTERRUPTED = """
 import signal, sys
-from conformance import cli
+from conformance.__main__ import main
 from conformance.commands import compare
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background of a shell ignores it
-compare.load_results = lambda _: signal.raise_signal(signal.Signals[sys.argv[1]])
-sys.exit(cli.main(["compare", "a.json", "b.json"]))
+number = signal.Signals[sys.argv[1]]
+compare.load_results = lambda _: signal.raise_signal(number)
+sys.argv[1:] = ["compare", "a.json", "b.json"]
+sys.exit(main())
 """
 
 
