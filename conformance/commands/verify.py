@@ -17,6 +17,9 @@ from conformance.verify import (
     Evidence,
     Expected,
     FetchError,
+    Signer,
+    Sources,
+    StatementPolicy,
     TcbStatus,
     Verified,
     fetch_and_verify,
@@ -27,7 +30,8 @@ from conformance.verify import (
 )
 from conformance.verify.certificates import read_root
 from conformance.verify.documents import is_time
-from conformance.verify.evidence import COLLATERAL, read_file
+from conformance.verify.dsse import read_public_key
+from conformance.verify.evidence import COLLATERAL, STATEMENT, read_file
 from conformance.verify.pccs import INTEL_PCS
 from conformance.verify.policy_file import PolicyFile, load_measurements, load_policy
 from conformance.verify.policy_writing import policy_text
@@ -75,6 +79,17 @@ def _add_policy(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--policy", type=Path, metavar="FILE", help="all that is accepted, in YAML; other options win")
     group.add_argument(
         "--measurements", type=Path, metavar="FILE", help="demand one of these boots, as dstack-mr prints them"
+    )
+    group.add_argument(
+        "--statement", type=Path, metavar="FILE", help="demand the code that this statement of a verdict is about"
+    )
+    group.add_argument(
+        "--signer",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="PEM",
+        help="public key whose statements are believed (repeatable)",
     )
     group.add_argument("--expect-compose", type=Path, metavar="FILE", help="demand exactly this compose file")
     statuses = [status.value for status in TcbStatus if status is not TcbStatus.UP_TO_DATE]
@@ -178,6 +193,7 @@ def _settings(arguments: argparse.Namespace) -> PolicyFile:
         "allow_other_accounts": arguments.allow_other_accounts or None,
         "expected_compose": _read(arguments.expect_compose),
         "measurements": load_measurements(arguments.measurements) if arguments.measurements is not None else None,
+        "statement": _believed(arguments.signer, settings.policy.statement),
     }
     policy = replace(settings.policy, **{name: value for name, value in given.items() if value is not None})
     sources = settings.sources
@@ -192,20 +208,42 @@ def _settings(arguments: argparse.Namespace) -> PolicyFile:
             resolver=arguments.resolver or sources.resolver,
             rpc_url=arguments.rpc_url or sources.rpc_url,
             ca_file=arguments.ca_file,
+            statement=_read(arguments.statement),
         ),
     )
+
+
+def _believed(files: list[Path], stated: StatementPolicy | None) -> StatementPolicy | None:
+    """Signers of the command line in place of the policy's."""
+    signers = tuple(Signer(_signing_key(file), file.name) for file in files)
+    if not signers:
+        return stated
+    return replace(stated, signers=signers) if stated else StatementPolicy(signers)
+
+
+def _signing_key(path: Path) -> bytes:
+    body = _read(path) or b""
+    try:
+        read_public_key(body)
+    except ValueError as problem:
+        raise UsageError(f"--signer {path}: {problem}") from problem
+    return body
 
 
 def _judge(arguments: argparse.Namespace) -> _Judged:
     settings = _settings(arguments)
     policy, sources = settings.policy, settings.sources
+    if arguments.statement is not None and policy.statement is None:
+        raise UsageError("--statement needs somebody to believe: --signer PEM, or signers in the policy")
     if arguments.quote is not None:
+        if policy.statement is not None:
+            raise UsageError("a quote alone names no code that was judged: give a URL or --evidence")
         if policy.expected != Expected() or policy.expected_compose is not None:
             raise UsageError("a quote alone names no app, compose file or account to expect: give a URL or --evidence")
         verified = verify_quote(_quote(arguments.quote), sources.collateral or b"", policy)
         return _Judged(str(arguments.quote), verified, settings)
     if arguments.evidence is not None:
-        evidence = _folder(arguments.evidence, sources.collateral)
+        evidence = _folder(arguments.evidence, sources)
         return _Judged(str(arguments.evidence), verify(evidence, policy), settings, evidence)
     evidence, verified = fetch_and_verify(arguments.url, policy, sources)
     if arguments.save is not None:
@@ -251,12 +289,14 @@ def _quote(path: Path) -> bytes:
         raise UsageError(f"--quote {path}: not a text of hex digits: {problem}") from problem
 
 
-def _folder(folder: Path, collateral: bytes | None) -> Evidence:
+def _folder(folder: Path, sources: Sources) -> Evidence:
     try:
         evidence = load_folder(folder)
     except OSError as problem:
         raise UsageError(f"--evidence {problem.filename or folder}: {problem.strerror}") from problem
-    return evidence if collateral is None else evidence.with_file(COLLATERAL, collateral)
+    for name, body in ((COLLATERAL, sources.collateral), (STATEMENT, sources.statement)):
+        evidence = evidence if body is None else evidence.with_file(name, body)
+    return evidence
 
 
 def _save(evidence: Evidence, folder: Path) -> None:

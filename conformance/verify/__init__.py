@@ -22,6 +22,8 @@ from conformance.verify.policy import (
     MeasuredEvent,
     Measurements,
     Policy,
+    Signer,
+    StatementPolicy,
     TcbStatus,
     intel_root,
 )
@@ -49,7 +51,9 @@ __all__ = [
     "RuleFacts",
     "RuleResult",
     "Severity",
+    "Signer",
     "Sources",
+    "StatementPolicy",
     "TcbStatus",
     "Verified",
     "Witness",

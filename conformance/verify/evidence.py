@@ -22,6 +22,8 @@ ROOT = "root.pem"
 OBSERVED = "observed.json"
 API_CERTIFICATE = "api-certificate.der"
 """The certificate of the connection that served `/core/v1`; optional."""
+STATEMENT = "statement.json"
+"""The statement of a verdict that a caller adds; optional."""
 CHAIN_CONFIG = "node-chain-config.json"
 """The answer of `/core/v1/get_node_chain_config`; optional. Statements name the contract in it."""
 

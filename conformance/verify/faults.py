@@ -217,6 +217,44 @@ _REFUSED = (
         ("key-provider-unexpected", None, "the measured key provider is not the policy's, or not measured once"),
         ("account-unexpected", None, "the evidence's ACME account is none that the policy names"),
     )
+    | _kinds(
+        Rule.STATEMENT,
+        ("statement-missing", None, "the policy names signers, and there is no statement"),
+        ("statement-malformed", None, "the statement is no DSSE envelope in strict JSON and base64"),
+        ("statement-type", None, "what is signed has another type than in-toto statements"),
+        ("statement-payload", None, "what is signed is no in-toto Statement v1 with the members of a verdict"),
+        ("statement-predicate", None, "the statement is about something else than the result of tests"),
+    )
+    | _kinds(
+        Rule.STATEMENT_SIGNATURE,
+        ("statement-signature", None, "a signature is not that of a signer whom the policy names"),
+        ("signer-unusable", None, "a signer that the caller named is no public key that can be used"),
+    )
+    | _kinds(
+        Rule.JUDGED_CODE,
+        ("contract-unknown", None, "nothing tells which contract the service uses"),
+        ("judged-compose-differs", None, "another app_compose was judged than the one that is measured"),
+        ("judged-images-differ", None, "other images were judged than those of the compose file"),
+        ("judged-contract-differs", None, "the service was judged with another contract than it uses"),
+        ("judged-app-differs", None, "another app was judged than the one that is measured"),
+        ("judged-boot-differs", None, "the judged machine booted something else"),
+        ("judged-subjects", None, "a subject is missing, stands twice, or is none that a verdict has"),
+    )
+    | _kinds(
+        Rule.JUDGED_RUN,
+        ("judged-suite", None, "something else judged than this suite"),
+        ("judged-run-contradiction", None, "what the statement says of the run contradicts itself"),
+    )
+    | _kinds(
+        Rule.JUDGED_RESULT,
+        ("judged-result", None, "the run ended with a result that the policy does not accept"),
+        ("judged-result-contradiction", None, "the result does not follow from the cases and warnings"),
+    )
+    | _kinds(
+        Rule.JUDGED_TIME,
+        ("judged-too-old", None, "the run ended longer ago than the policy allows"),
+        ("judged-in-future", None, "the run ended later than the time that is verified for"),
+    )
 )
 
 _OTHERS = {
@@ -273,6 +311,9 @@ _OTHERS = {
     ),
     "gateway-differs": Kind(
         Rule.CAA_ACCOUNT, "ATT-190", "the gateway domain is not the host that was connected to", Severity.NOTE
+    ),
+    "judged-with-warnings": Kind(
+        Rule.JUDGED_RESULT, None, "why the result is WARNED, which the caller's policy accepts", Severity.NOTE
     ),
     "identity-event-late": Kind(
         Rule.REGISTERS, "ATT-130", "the application wrote an event with the name of an identity event", Severity.NOTE

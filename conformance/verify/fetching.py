@@ -24,6 +24,7 @@ from conformance.verify.evidence import (
     MOST_FILES,
     OBSERVED,
     ROOT,
+    STATEMENT,
     Evidence,
 )
 from conformance.verify.faults import Fault
@@ -71,6 +72,8 @@ class Sources:
     """Domain of the CAA records; None: the host of the URL, or the domain of the listed certificate."""
     ask_dns: bool = True
     """Whether CAA records are asked for at all; without, rule 5 is not offered."""
+    statement: bytes | None = None
+    """A statement of a verdict to judge the service by, as in `statement.json`."""
 
 
 def fetch_and_verify(
@@ -142,6 +145,8 @@ def fetch_over(
     allowed = _allowed(reading, sources, witness)
     observed = Observed(base_url, at, gateway, served, _caa(gateway, served, sources), allowed)
     files[OBSERVED] = observed.as_json()
+    if sources.statement is not None:
+        files[STATEMENT] = sources.statement
     return Evidence(files)
 
 

@@ -7,6 +7,8 @@ from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 
+from conformance.verify.statement import Result
+
 
 class TcbStatus(StrEnum):
     """Status of a platform's trusted computing base, as the hardware vendor's TCB info and QE identity name it."""
@@ -77,6 +79,28 @@ class Expected:
 
 
 @dataclass(frozen=True)
+class Signer:
+    """Somebody whose statements are believed."""
+
+    key: bytes
+    """Public key in PEM, Ed25519 or ECDSA over P-256."""
+    name: str = ""
+    """For people."""
+
+
+@dataclass(frozen=True)
+class StatementPolicy:
+    """Which statements of a verdict are accepted."""
+
+    signers: tuple[Signer, ...]
+    """Every signature has to be one of theirs."""
+    most_age: int | None = None
+    """Seconds since the end of the run (`judged-too-old`)."""
+    results: frozenset[Result] = frozenset({Result.PASSED})
+    """What the run may have ended with. `FAILED` is refused even if it is named."""
+
+
+@dataclass(frozen=True)
 class Policy:
     """How strictly evidence is judged. `Policy()` accepts up-to-date production hardware under Intel's root alone."""
 
@@ -102,6 +126,8 @@ class Policy:
     """Seconds since the date of the TCB level that the platform reaches (`tcb-age`)."""
     most_collateral_age: int | None = None
     """Seconds since TCB info and QE identity were issued (`collateral-age`)."""
+    statement: StatementPolicy | None = None
+    """The service has to run the code that a statement in the evidence is about. None: no statement is looked at."""
 
 
 @cache

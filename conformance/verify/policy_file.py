@@ -13,12 +13,21 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 from conformance.problems import LoadProblem
 from conformance.values.marked_yaml import Document, Place
 from conformance.verify.certificates import read_root
+from conformance.verify.dsse import read_public_key
 from conformance.verify.event_log import extend
 from conformance.verify.evidence import read_file
 from conformance.verify.fetching import Sources
 from conformance.verify.pccs import INTEL_PCS
-from conformance.verify.policy import BOOT_REGISTERS, KeyProvider, Measurements, Policy
-from conformance.verify.policy_form import MeasurementsForm, PolicyForm
+from conformance.verify.policy import (
+    BOOT_REGISTERS,
+    KeyProvider,
+    Measurements,
+    Policy,
+    Signer,
+    StatementPolicy,
+)
+from conformance.verify.policy_form import MeasurementsForm, PolicyForm, StatementForm
+from conformance.verify.statement import Result
 from conformance.verify.strict import hex_bytes
 
 MOST_BYTES = 1 << 20
@@ -193,6 +202,26 @@ def _caa(read: PolicyFile, form: PolicyForm, _: Path) -> PolicyFile:
     return _expecting(read, acme_accounts=frozenset(form.caa.accounts))
 
 
+def _statement(read: PolicyFile, form: PolicyForm, path: Path) -> PolicyFile:
+    said = form.statement
+    if not said.signers:
+        if said != StatementForm():
+            raise ValueError("name the signers whose statements are believed")
+        return read
+    signers = tuple(Signer(_signing_key(one.key, path), one.name or "") for one in said.signers)
+    results = frozenset(map(Result, said.accept))
+    return _with(read, statement=StatementPolicy(signers, _seconds(said.max_age_days), results))
+
+
+def _signing_key(text: str, path: Path) -> bytes:
+    body = text.encode() if text.startswith("-----BEGIN") else read_file(path.parent / text)
+    try:
+        read_public_key(body)
+    except ValueError as problem:
+        raise ValueError(f"signers: {problem}") from problem
+    return body
+
+
 SECTIONS: Mapping[str, Section] = {
     "root": _root,
     "collateral": _collateral,
@@ -202,6 +231,7 @@ SECTIONS: Mapping[str, Section] = {
     "app": _app,
     "contract": _contract,
     "caa": _caa,
+    "statement": _statement,
 }
 """Section of the file to what reads it."""
 

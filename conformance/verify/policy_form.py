@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 
@@ -121,6 +121,23 @@ class CaaForm(Form):
     allow_other_accounts: bool = Field(default=False, description="Accept records of further accounts.")
 
 
+class SignerForm(Form):
+    """Somebody whose statements are believed."""
+
+    key: Text = Field(description="A public key in PEM, or the file of one: Ed25519 or ECDSA over P-256.")
+    name: Text | None = Field(default=None, description="Shown in verdicts.")
+
+
+class StatementForm(Form):
+    """Statements that the code was judged by the conformance suite."""
+
+    signers: list[SignerForm] = Field(default=[], description="Without any, no statement is looked at.")
+    max_age_days: PositiveInt | None = Field(default=None, description="Since the end of the run.")
+    accept: list[Literal["PASSED", "WARNED"]] = Field(
+        default=["PASSED"], min_length=1, description="All results that are accepted."
+    )
+
+
 class PolicyForm(Form):
     """All that a verification accepts."""
 
@@ -134,6 +151,7 @@ class PolicyForm(Form):
     app: AppForm = AppForm()
     contract: ContractForm = ContractForm()
     caa: CaaForm = CaaForm()
+    statement: StatementForm = StatementForm()
 
 
 def schema_text() -> str:

@@ -11,6 +11,7 @@ from conformance.verify.faults import Fault
 from conformance.verify.fetching import Sources
 from conformance.verify.pccs import INTEL_PCS
 from conformance.verify.policy import BOOT_REGISTERS, MeasuredEvent, Policy
+from conformance.verify.policy_file import DAY
 from conformance.verify.reading import Reading
 from conformance.verify.results import Verified
 from conformance.verify.strict import json_object, pem_of, when
@@ -26,7 +27,7 @@ def policy_text(what: str, evidence: Evidence, verified: Verified, policy: Polic
     """The text of a policy file. `verified` is the verdict on the evidence under `policy`, and accepts it."""
     reading = Reading(evidence, policy)
     lines = [HEAD.format(what=json.dumps(what)[1:-1], time=when(reading.at)), *_trust(reading, sources)]
-    lines += [*_boot(verified), *_app(reading, verified), *_names(reading, sources)]
+    lines += [*_boot(verified), *_app(reading, verified), *_names(reading, sources), *_statement(policy)]
     return "\n".join(lines) + "\n"
 
 
@@ -124,6 +125,22 @@ def _names(reading: Reading, sources: Sources) -> Iterator[str]:
         yield f"  resolver: {_quoted(sources.resolver)}"
     if reading.policy.allow_other_accounts:
         yield "  allow_other_accounts: true"
+
+
+def _statement(policy: Policy) -> Iterator[str]:
+    if policy.statement is None:
+        return
+    yield "\n# Whose word counts that this very code was judged by the conformance suite."
+    yield "statement:"
+    yield "  signers:"
+    for signer in policy.statement.signers:
+        yield "    - key: |"
+        yield from (f"        {line}" for line in signer.key.decode().splitlines())
+        if signer.name:
+            yield f"      name: {_quoted(signer.name)}"
+    yield f"  accept: [{', '.join(sorted(policy.statement.results))}]"
+    if policy.statement.most_age is not None:
+        yield f"  max_age_days: {policy.statement.most_age // DAY}"
 
 
 def _quoted(value: object) -> str:

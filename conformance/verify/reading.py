@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TypeVar
 
-from conformance.verify import documents
+from conformance.verify import documents, dsse
 from conformance.verify.certificates import Certificate, read_chain, read_root
 from conformance.verify.chain import Platform, judge_quote
 from conformance.verify.documents import AppCompose, Attestation, EvidenceQuote, Info
@@ -30,14 +30,16 @@ from conformance.verify.evidence import (
     INFO,
     LISTING,
     OBSERVED,
+    STATEMENT,
     Evidence,
     certificate_file,
 )
 from conformance.verify.faults import Fault
 from conformance.verify.listing import read_listing
 from conformance.verify.observed import Observed
-from conformance.verify.policy import Policy, intel_root
+from conformance.verify.policy import Policy, Signer, intel_root
 from conformance.verify.quote import Quote, UnsupportedQuoteError, parse_quote
+from conformance.verify.statement import Judgement, OtherPredicateError, read_statement
 from conformance.verify.strict import hex_bytes
 
 T = TypeVar("T")
@@ -220,6 +222,37 @@ class Reading:
         _ = self.identity
         found = [event for event in before_ready(self.events) if f"{event.name}:".startswith(f"{name}:")]
         return found[0].payload if len(found) == 1 and found[0].name == name else None
+
+    # the statement of a verdict
+
+    @cached_property
+    def envelope(self) -> dsse.Signed:
+        """`statement.json`, of which nothing is checked."""
+        return self._document(STATEMENT, "statement", dsse.read_envelope)
+
+    @cached_property
+    def signers(self) -> tuple[Signer, ...]:
+        """Who signed the statement, all of them named by the policy."""
+        accepted = self.policy.statement.signers if self.policy.statement else ()
+        keys = {}
+        for number, signer in enumerate(accepted, start=1):
+            where = f"the policy's signer {number}"
+            keys[_reading("signer-unusable", where, partial(dsse.read_public_key, signer.key))] = signer
+        signed = self.envelope
+        found = _reading("statement-signature", STATEMENT, lambda: dsse.signing_keys(signed, tuple(keys)))
+        return tuple(keys[key] for key in found)
+
+    @cached_property
+    def statement(self) -> Judgement:
+        """What the statement says; its signatures hold."""
+        payload = self.envelope.payload if self.signers else b""
+        where = f"{STATEMENT}: payload"
+        try:
+            return _reading("statement-payload", where, lambda: read_statement(payload))
+        except Fault as fault:
+            if isinstance(fault.__cause__, OtherPredicateError):
+                raise Fault("statement-predicate", fault.compared, where) from fault
+            raise
 
     def platform(self, quote: Quote, where: str) -> Platform:
         """A quote judged down to the root."""

@@ -33,6 +33,12 @@ class Rule(StrEnum):
     BOOT_MEASUREMENTS = "boot-measurements"
     EXPECTED_COMPOSE = "expected-compose"
     EXPECTED_IDENTITY = "expected-identity"
+    STATEMENT = "statement"
+    STATEMENT_SIGNATURE = "statement-signature"
+    JUDGED_CODE = "judged-code"
+    JUDGED_RUN = "judged-run"
+    JUDGED_RESULT = "judged-result"
+    JUDGED_TIME = "judged-time"
 
 
 @dataclass(frozen=True)
@@ -91,6 +97,12 @@ RULES: Mapping[Rule, RuleFacts] = MappingProxyType(
         Rule.BOOT_MEASUREMENTS: RuleFacts(None, (), "boot measurements", "the source of the measurements you named"),
         Rule.EXPECTED_COMPOSE: RuleFacts(None, (), "expected compose file", "the file that you named"),
         Rule.EXPECTED_IDENTITY: RuleFacts(None, (), "expected identity", "the policy that you named"),
+        Rule.STATEMENT: RuleFacts(None, (), "statement", "its form"),
+        Rule.STATEMENT_SIGNATURE: RuleFacts(None, (), "judged by", "the signer, and whoever else holds the key"),
+        Rule.JUDGED_CODE: RuleFacts(None, (), "judged code", "the registers, and the signer who compared them"),
+        Rule.JUDGED_RUN: RuleFacts(None, (), "judged with", "the signer, and what the suite's checks tell"),
+        Rule.JUDGED_RESULT: RuleFacts(None, (), "judged as", "the signer, and what the suite's checks tell"),
+        Rule.JUDGED_TIME: RuleFacts(None, (), "judged when", "the signer's clock, and yours"),
     }
 )
 """Every rule, in the order of the report."""

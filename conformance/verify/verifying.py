@@ -13,7 +13,7 @@ from conformance.verify.policy import Expected, MeasuredEvent, Policy
 from conformance.verify.quote import Quote
 from conformance.verify.reading import MOST_QUOTE_BYTES, Reading, read_quote
 from conformance.verify.results import REFUSING, Finding, Outcome, Rule, RuleResult, Verified
-from conformance.verify.rules import connection, expectations, forms, quotes, service
+from conformance.verify.rules import connection, expectations, forms, quotes, service, statement
 
 JUDGES: Mapping[Rule, RuleFunction] = MappingProxyType(
     {
@@ -36,8 +36,25 @@ JUDGES: Mapping[Rule, RuleFunction] = MappingProxyType(
         Rule.BOOT_MEASUREMENTS: expectations.boot_measurements,
         Rule.EXPECTED_COMPOSE: service.expected_compose,
         Rule.EXPECTED_IDENTITY: expectations.expected_identity,
+        Rule.STATEMENT: statement.statement,
+        Rule.STATEMENT_SIGNATURE: statement.signature,
+        Rule.JUDGED_CODE: statement.judged_code,
+        Rule.JUDGED_RUN: statement.judged_run,
+        Rule.JUDGED_RESULT: statement.judged_result,
+        Rule.JUDGED_TIME: statement.judged_time,
     }
 )
+
+
+OF_STATEMENTS = (
+    Rule.STATEMENT,
+    Rule.STATEMENT_SIGNATURE,
+    Rule.JUDGED_CODE,
+    Rule.JUDGED_RUN,
+    Rule.JUDGED_RESULT,
+    Rule.JUDGED_TIME,
+)
+"""Rules of a statement, which are judged if the policy names signers."""
 
 
 def verify(evidence: Evidence, policy: Policy | None = None, rules: Iterable[Rule] | None = None) -> Verified:
@@ -61,6 +78,7 @@ def _not_asked_for(policy: Policy) -> set[Rule]:
         Rule.BOOT_MEASUREMENTS: bool(policy.measurements),
         Rule.EXPECTED_COMPOSE: policy.expected_compose is not None,
         Rule.EXPECTED_IDENTITY: policy.expected != Expected(),
+        **dict.fromkeys(OF_STATEMENTS, policy.statement is not None),
     }
     return {rule for rule, is_named in named.items() if not is_named}
 
