@@ -5,6 +5,7 @@ A test says how its files differ from those of a base, so that the files stay sm
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,8 +22,20 @@ Kind = Literal["quote", "evidence"]
 Result = Literal["accepted", "refused"]
 Splice = tuple[int, int, str]
 """Where in the base's text, how many characters go, what comes in their place."""
-Change = str | None | Sequence[Splice] | Mapping[str, str]
-"""A whole text; `null`, the file is absent; splices of the base's text; or `{"hex": …}`, bytes that are no UTF-8."""
+
+
+class Resigned(TypedDict):
+    """A DSSE envelope as the base's, with another payload and other signatures."""
+
+    payload: Sequence[Splice]
+    """Of the text that the base's payload is the base64 of."""
+    signatures: Sequence[str]
+    """Base64; each stands in place of the one of its number."""
+
+
+Change = str | None | Sequence[Splice] | Mapping[str, str] | Resigned
+"""A whole text; `null`, the file is absent; splices of the base's text; `{"hex": …}`, bytes that are no UTF-8; or the
+base's envelope signed anew."""
 
 
 Policy = dict[str, object]
@@ -160,11 +173,23 @@ def changed(base: Mapping[str, str], changes: Mapping[str, Change]) -> dict[str,
     for name, change in changes.items():
         if isinstance(change, str):
             files[name] = change.encode()
+        elif isinstance(change, Mapping) and "hex" in change:
+            files[name] = bytes.fromhex(cast("Mapping[str, str]", change)["hex"])
         elif isinstance(change, Mapping):
-            files[name] = bytes.fromhex(change["hex"])
+            files[name] = resigned(base[name], cast("Resigned", change)).encode()
         elif change is not None:
             files[name] = spliced(base[name], change).encode()
     return files
+
+
+def resigned(envelope: str, change: Resigned) -> str:
+    """An envelope with its payload changed and other signatures, as indented JSON."""
+    members = json.loads(envelope)
+    payload = base64.b64decode(members["payload"]).decode()
+    members["payload"] = base64.b64encode(spliced(payload, change["payload"]).encode()).decode()
+    for signature, replaced in zip(members["signatures"], change["signatures"], strict=True):
+        signature["sig"] = replaced
+    return json.dumps(members, indent=2) + "\n"
 
 
 def spliced(text: str, splices: Sequence[Splice]) -> str:

@@ -67,7 +67,7 @@ def read_envelope(body: bytes) -> Signed:
 def _signature(value: object) -> tuple[str | None, bytes]:
     if not isinstance(value, dict) or not {"sig"} <= value.keys() <= {"sig", "keyid"}:
         raise ValueError("a signature has other members than sig and keyid")
-    return (text_member(value, "keyid") if "keyid" in value else None), _base64_member(value, "sig")
+    return (text_member(value, "keyid") or None if "keyid" in value else None), _base64_member(value, "sig")
 
 
 def _base64_member(members: dict[str, object], name: str) -> bytes:

@@ -154,7 +154,7 @@ class Predicate(Part):
 class Statement(Part):
     """A statement."""
 
-    type: str = Field(default=STATEMENT_TYPE, alias="_type", pattern=f"^{STATEMENT_TYPE}$")
+    type: str = Field(alias="_type", pattern=f"^{STATEMENT_TYPE}$")
     subject: list[Subject] = Field(min_length=1)
     predicateType: str = PREDICATE_TYPE  # noqa: N815
     predicate: Predicate
@@ -219,6 +219,7 @@ class Judgement:
         used = (self.suite, self.specification, self.run, self.before, self.after)
         profile: dict[str, JsonValue] = {"name": PROFILE, "digest": {"sha256": self.profile}}
         statement = Statement(
+            _type=STATEMENT_TYPE,
             subject=list(self.subjects),
             predicate=Predicate(
                 result=self.result,

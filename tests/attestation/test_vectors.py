@@ -12,12 +12,12 @@ from jsonschema import Draft202012Validator
 
 from conformance import attestation_vectors
 from conformance.attestation_vectors.answer import answer
-from conformance.attestation_vectors.files import Vector, changed, folder, read, shipped
+from conformance.attestation_vectors.files import Resigned, Vector, changed, folder, read, shipped
 from conformance.attestation_vectors.protocol import request
 from conformance.problems import Problem
 from conformance.requirements import catalogue
 from conformance.selftest.attestation import vector_files
-from conformance.verify import FAULTS, Severity
+from conformance.verify import FAULTS, Severity, verifying
 
 FILES = sorted(folder().glob("*.json"))
 SCHEMA = Path(attestation_vectors.__file__).with_name("schema.json")
@@ -25,6 +25,7 @@ SCHEMA = Path(attestation_vectors.__file__).with_name("schema.json")
 NO_VECTOR = {
     "compose-unexpected": "needs a compose file of the caller",
     "root-unusable": "needs a root of the caller that is none",
+    "signer-unusable": "needs a signer of the caller that is none",
     "time-unknown": "needs a caller that states no time",
     "readings-differ": "would be a fault of the quote library or of this verifier",
     "verifier-fault": "would be a fault of this verifier",
@@ -96,6 +97,19 @@ def test_vectors_of_another_seed_are_judged_alike(tmp_path: Path) -> None:
     path = tmp_path / "bindings.json"
     path.write_text(vector_files("another", {path.name})[path.name], encoding="utf-8")
     assert [vector.id for vector in read(path) if answer(request(vector))["result"] != vector.result] == []
+
+
+def test_there_are_at_least_150_false_statements_of_every_rule(vectors: list[Vector]) -> None:
+    false = [vector for vector in vectors if vector.file == "statement.json" and vector.result == "refused"]
+    assert len(false) >= 150
+    assert {vector.rule for vector in false} == set(map(str, verifying.OF_STATEMENTS))
+
+
+def test_envelope_is_signed_anew_at_its_places() -> None:
+    base = {"s": '{"payload": "YWJj", "payloadType": "t", "signatures": [{"sig": "AA=="}]}'}
+    told: Resigned = {"payload": [(1, 1, "xy")], "signatures": ["BB=="]}
+    envelope = json.loads(changed(base, {"s": told})["s"])
+    assert envelope == {"payload": "YXh5Yw==", "payloadType": "t", "signatures": [{"sig": "BB=="}]}
 
 
 def test_there_are_at_least_250_vectors_of_every_rule(vectors: list[Vector]) -> None:

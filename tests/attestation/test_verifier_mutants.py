@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import base64
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
@@ -13,15 +15,29 @@ import pytest
 from conformance.attestation_vectors.answer import answer
 from conformance.attestation_vectors.files import Vector, shipped
 from conformance.attestation_vectors.protocol import request
-from conformance.verify import Expected, KeyProvider, MeasuredEvent, Measurements, Rule, chain, verifying
+from conformance.verify import (
+    FAULTS,
+    Expected,
+    KeyProvider,
+    MeasuredEvent,
+    Measurements,
+    Rule,
+    Severity,
+    chain,
+    dsse,
+    judging,
+    statement,
+    verifying,
+)
 from conformance.verify.event_log import before_ready, extend
 from conformance.verify.quote import TdReport
 from conformance.verify.reading import Reading
 from conformance.verify.results import RULES
 from conformance.verify.rules import expectations
+from conformance.verify.rules import statement as judged
 
 Patch = pytest.MonkeyPatch
-BOOT, PINS = "boot", "policy"
+BOOT, PINS, STATEMENT = "boot", "policy", "statement"
 """Files of vectors."""
 
 
@@ -42,6 +58,7 @@ def caught(vectors: Iterable[Vector]) -> Vector | None:
 UNNOTICED = {
     Rule.EXPECTED_COMPOSE: "takes a file of the caller, which no vector has",
     Rule.INFO: "what it refuses keeps other rules from being judged, so that they refuse as well",
+    Rule.STATEMENT_SIGNATURE: "as of the rule before: nothing is read of a statement whose signature does not hold",
 }
 
 
@@ -207,6 +224,158 @@ def a_day_more(patch: Patch) -> None:
     patch.setattr(chain, "_check_ages", check)
 
 
+# statements
+
+
+def never_refuses(code: str, patch: Patch) -> None:
+    faults = {**judging.FAULTS, code: replace(judging.FAULTS[code], severity=Severity.NOTE)}
+    patch.setattr(judging, "FAULTS", faults)
+
+
+def _believing(patch: Patch, choose: Callable[[dsse.Signed, Any], Any]) -> None:
+    """The check of signatures with another envelope or other keys."""
+    original = dsse.signing_keys
+    patch.setattr(dsse, "signing_keys", lambda signed, keys: original(*choose(signed, keys)))
+
+
+def believes_everybody(patch: Patch) -> None:
+    patch.setattr(dsse, "signing_keys", lambda _, keys: tuple(keys[:1]))
+
+
+def believes_the_first_signature(patch: Patch) -> None:
+    _believing(patch, lambda signed, keys: (replace(signed, signatures=signed.signatures[:1]), keys))
+
+
+def believes_the_last_signature(patch: Patch) -> None:
+    _believing(patch, lambda signed, keys: (replace(signed, signatures=signed.signatures[-1:]), keys))
+
+
+def ignores_the_names_of_keys(patch: Patch) -> None:
+    unnamed = lambda signed: replace(signed, signatures=tuple((None, sig) for _, sig in signed.signatures))  # noqa: E731
+    _believing(patch, lambda signed, keys: (unnamed(signed), keys))
+
+
+def counts_a_signature_twice(patch: Patch) -> None:
+    _believing(patch, lambda signed, keys: (replace(signed, signatures=tuple(set(signed.signatures))), keys))
+
+
+def checks_the_payload_alone(patch: Patch) -> None:
+    patch.setattr(dsse.Envelope, "pae", lambda envelope: envelope.payload)
+
+
+def checks_without_the_type(patch: Patch) -> None:
+    original = dsse.Envelope.pae
+    kind = statement.PAYLOAD_TYPE
+    patch.setattr(dsse.Envelope, "pae", lambda one: original(dsse.Envelope(one.payload, kind, {})))
+
+
+def reads_any_base64(patch: Patch) -> None:
+    def read(text: str) -> bytes:
+        return base64.urlsafe_b64decode(text.replace("+", "-").replace("/", "_") + "==")
+
+    patch.setattr(dsse, "base64_bytes", read)
+
+
+def reads_the_last_member(module: Any, patch: Patch) -> None:
+    patch.setattr(module, "json_object", lambda body: dict(json.loads(body)))
+
+
+def takes_the_last_entry(patch: Patch) -> None:
+    patch.setattr(statement, "_by_name", lambda entries: {str(one.get("name")): one for one in entries})
+
+
+def _comparing(patch: Patch, change: Callable[[Any, Any], tuple[Any, Any]]) -> None:
+    original = judged._compare_subjects
+    patch.setattr(judged, "_compare_subjects", lambda said, code, notes: original(*change(said, code), notes))
+
+
+def compares_what_is_there(patch: Patch) -> None:
+    """Does not miss subjects that were taken away."""
+
+    def change(said: Any, code: Any) -> tuple[Any, Any]:
+        names = {subject.name for subject in said.subjects}
+        missing = [subject for subject in code.subjects() if subject.name not in names]
+        others = [
+            statement.Subject(name=name, digest=missing_digest)
+            for name in (statement.RESULTS, statement.PROFILE)
+            if name not in names
+        ]
+        return replace(said, subjects=(*said.subjects, *missing, *others)), code
+
+    missing_digest = statement.Digest(sha256="0" * 64)
+    _comparing(patch, change)
+
+
+def compares_known_subjects(patch: Patch) -> None:
+    """Does not see subjects that were added."""
+
+    def change(said: Any, code: Any) -> tuple[Any, Any]:
+        known = {*(subject.name for subject in code.subjects()), statement.RESULTS, statement.PROFILE}
+        return replace(said, subjects=tuple(one for one in said.subjects if one.name in known)), code
+
+    _comparing(patch, change)
+
+
+def compares_the_last_of_a_name(patch: Patch) -> None:
+    def change(said: Any, code: Any) -> tuple[Any, Any]:
+        return replace(said, subjects=tuple({one.name: one for one in said.subjects}.values())), code
+
+    _comparing(patch, change)
+
+
+def ignores_addresses(patch: Patch) -> None:
+    def change(said: Any, code: Any) -> tuple[Any, Any]:
+        own = {subject.name: subject.uri for subject in code.subjects()}
+        bare = tuple(one.model_copy(update={"uri": own.get(one.name)}) for one in said.subjects)
+        return replace(said, subjects=bare), code
+
+    _comparing(patch, change)
+
+
+def ignores_digests(patch: Patch) -> None:
+    def change(said: Any, code: Any) -> tuple[Any, Any]:
+        own = {subject.name: subject.digest for subject in code.subjects()}
+        same = tuple(one.model_copy(update={"digest": own.get(one.name, one.digest)}) for one in said.subjects)
+        return replace(said, subjects=same), code
+
+    _comparing(patch, change)
+
+
+def knows_registers(registers: Sequence[str], patch: Patch) -> None:
+    patch.setattr(judged, "BOOT_REGISTERS", tuple(registers))
+    original = judged.code_of
+    whole = expectations.BOOT_REGISTERS
+
+    def code_of(reading: Reading) -> Any:
+        patch.setattr(judged, "BOOT_REGISTERS", whole)
+        code = original(reading)
+        patch.setattr(judged, "BOOT_REGISTERS", tuple(registers))
+        return code
+
+    patch.setattr(judged, "code_of", code_of)
+
+
+def accepts_failures(patch: Patch) -> None:
+    def judge(reading: Reading, notes: Any) -> str:
+        said = reading.statement
+        if said.result is statement.Result.FAILED:
+            return "FAILED"
+        return original(reading, notes)
+
+    original = judged.judged_result
+    patch.setattr(verifying, "JUDGES", MappingProxyType({**verifying.JUDGES, Rule.JUDGED_RESULT: judge}))
+
+
+def skews(seconds: int, patch: Patch) -> None:
+    patch.setattr(judged, "MOST_SKEW", seconds)
+
+
+STATEMENT_CODES = [
+    code
+    for code, kind in FAULTS.items()
+    if kind.rule in verifying.OF_STATEMENTS and kind.severity is Severity.REFUSED and code != "signer-unusable"
+]
+
 MUTANTS: dict[str, tuple[str, Callable[[Patch], None]]] = {
     **{f"no-{name}": (BOOT, partial(without_register, name)) for name in ("mrtd", "rtmr0", "rtmr1", "rtmr2")},
     "registers-of-the-log": (BOOT, believes_the_log),
@@ -227,6 +396,33 @@ MUTANTS: dict[str, tuple[str, Callable[[Patch], None]]] = {
     "no-collateral-age": (PINS, partial(ages_without, "most_collateral_age")),
     "platform-age-alone": (PINS, dates_of_the_platform_alone),
     "a-day-more": (PINS, a_day_more),
+    **{f"no-{code}": (STATEMENT, partial(never_refuses, code)) for code in STATEMENT_CODES},
+    "any-signer": (STATEMENT, believes_everybody),
+    "first-signature": (STATEMENT, believes_the_first_signature),
+    "last-signature": (STATEMENT, believes_the_last_signature),
+    "names-of-keys": (STATEMENT, ignores_the_names_of_keys),
+    "signature-twice": (STATEMENT, counts_a_signature_twice),
+    "payload-alone": (STATEMENT, checks_the_payload_alone),
+    "type-unsigned": (STATEMENT, checks_without_the_type),
+    "any-base64": (STATEMENT, reads_any_base64),
+    "duplicates-in-envelope": (STATEMENT, partial(reads_the_last_member, dsse)),
+    "duplicates-in-payload": (STATEMENT, partial(reads_the_last_member, statement)),
+    "duplicates-in-configuration": (STATEMENT, takes_the_last_entry),
+    "subjects-taken-away": (STATEMENT, compares_what_is_there),
+    "subjects-added": (STATEMENT, compares_known_subjects),
+    "subjects-twice": (STATEMENT, compares_the_last_of_a_name),
+    "addresses-of-subjects": (STATEMENT, ignores_addresses),
+    "digests-of-subjects": (STATEMENT, ignores_digests),
+    **{
+        f"judged-without-{name}": (
+            STATEMENT,
+            partial(knows_registers, [one for one in expectations.BOOT_REGISTERS if one != name]),
+        )
+        for name in expectations.BOOT_REGISTERS
+    },
+    "failures": (STATEMENT, accepts_failures),
+    "more-skew": (STATEMENT, partial(skews, 301)),
+    "less-skew": (STATEMENT, partial(skews, 299)),
 }
 
 

@@ -73,6 +73,11 @@ FLAGS: dict[str, tuple[str, str]] = {
         "A CA may issue to accounts that nobody named.",
         "Others can have a certificate for the domain, and sit in between.",
     ),
+    "OtherCode": ("A true statement about other code than answers.", _OTHER),
+    "Unjudged": (
+        "The run did not judge all that the suite judges, or not with success.",
+        "Takes for judged what was not.",
+    ),
     "Boot": ("Firmware, machine or kernel are not those that were measured for the image.", _OTHER),
     "Pinned": ("Sound evidence of something else than the caller named.", _OTHER),
     "TooOld": ("Older than the caller allows.", _STALE),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
@@ -12,9 +14,11 @@ from conformance.attestation_vectors.files import (
     GroupForm,
     Kind,
     Policy,
+    Resigned,
     Result,
     Splice,
     TestForm,
+    resigned,
     spliced,
 )
 
@@ -131,10 +135,24 @@ def changes(base: Mapping[str, str], files: Files) -> dict[str, Change]:
 
 
 def _shortest(old: str, new: str) -> Change:
+    if (change := _resigned(old, new)) is not None:
+        return change
     splices = list(_joined(old, _splices(old, new)))
     if spliced(old, splices) != new:
         raise AssertionError("splices that do not give the text")
     return splices if sum(len(text) + 12 for _, _, text in splices) < len(new) else new
+
+
+def _resigned(old: str, new: str) -> Resigned | None:
+    """The change of a DSSE envelope by its payload; None: something else changed than payload and signatures."""
+    try:
+        payloads = [base64.b64decode(json.loads(text)["payload"]).decode() for text in (old, new)]
+        signatures = [signature["sig"] for signature in json.loads(new)["signatures"]]
+        splices = list(_joined(payloads[0], _splices(payloads[0], payloads[1])))
+        change: Resigned = {"payload": splices, "signatures": signatures}
+        return change if splices and resigned(old, change) == new else None
+    except (ValueError, LookupError, TypeError):
+        return None
 
 
 def _splices(old: str, new: str) -> Iterator[Splice]:

@@ -22,6 +22,7 @@ from conformance.selftest.attestation import (
     revocations,
     served_certificates,
     signatures,
+    statements,
     td_reports,
 )
 from conformance.selftest.attestation.flags import FLAGS
@@ -60,6 +61,7 @@ FILES: Mapping[str, File] = {
     "bindings.json": File("report-data", bound_files.binding_groups),
     "authorisation.json": File("authorisation", accounts.authorisation_groups),
     "bodies.json": File("attestation", bodies.groups),
+    "statement.json": File("statement", statements.groups),
 }
 
 
