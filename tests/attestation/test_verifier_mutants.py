@@ -263,12 +263,6 @@ def checks_the_payload_alone(patch: Patch) -> None:
     patch.setattr(dsse.Envelope, "pae", lambda envelope: envelope.payload)
 
 
-def checks_without_the_type(patch: Patch) -> None:
-    original = dsse.Envelope.pae
-    kind = statement.PAYLOAD_TYPE
-    patch.setattr(dsse.Envelope, "pae", lambda one: original(dsse.Envelope(one.payload, kind, {})))
-
-
 def reads_any_base64(patch: Patch) -> None:
     def read(text: str) -> bytes:
         return base64.urlsafe_b64decode(text.replace("+", "-").replace("/", "_") + "==")
@@ -403,7 +397,6 @@ MUTANTS: dict[str, tuple[str, Callable[[Patch], None]]] = {
     "names-of-keys": (STATEMENT, ignores_the_names_of_keys),
     "signature-twice": (STATEMENT, counts_a_signature_twice),
     "payload-alone": (STATEMENT, checks_the_payload_alone),
-    "type-unsigned": (STATEMENT, checks_without_the_type),
     "any-base64": (STATEMENT, reads_any_base64),
     "duplicates-in-envelope": (STATEMENT, partial(reads_the_last_member, dsse)),
     "duplicates-in-payload": (STATEMENT, partial(reads_the_last_member, statement)),

@@ -12,10 +12,11 @@ from jsonschema import Draft202012Validator
 from made_evidence import ACCOUNT, COMPOSE, DOMAIN, Made, replayed
 
 from conformance.problems import LoadProblem
-from conformance.verify import Expected, Policy, Rule, Sources, TcbStatus, verify
+from conformance.verify import Expected, Policy, Rule, Signer, Sources, StatementPolicy, TcbStatus, verify
 from conformance.verify.policy_file import MOST_BYTES, SECTIONS, load_measurements, load_policy, policy_of
 from conformance.verify.policy_form import SCHEMA_FILE, PolicyForm, schema_text
 from conformance.verify.policy_writing import policy_text
+from conformance.verify.statement import Result
 
 MADE = Made()
 PEM = MADE.machine().root_pem
@@ -49,6 +50,15 @@ caa:
   resolver: 127.0.0.1:53
   accounts: [{ACCOUNT}]
   allow_other_accounts: true
+statement:
+  signers: [{{key: signer.pem, name: a laboratory}}]
+  max_age_days: 90
+  accept: [WARNED]
+"""
+SIGNER = """\
+-----BEGIN PUBLIC KEY-----
+MCowBQYDK2VwAyEAOYVFevxeA82n1Rs9quWAH/A+wB3AjWo8WEFobQUHaM4=
+-----END PUBLIC KEY-----
 """
 
 
@@ -56,6 +66,7 @@ caa:
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "root.pem").write_text(PEM)
     (tmp_path / "compose.yaml").write_text(COMPOSE)
+    (tmp_path / "signer.pem").write_text(SIGNER)
     (tmp_path / "boot.json").write_text(json.dumps(SET))
     return tmp_path
 
@@ -80,6 +91,8 @@ def test_every_key_reaches_the_policy(folder: Path) -> None:
     assert policy.accepted_statuses == {TcbStatus.UP_TO_DATE, TcbStatus.SW_HARDENING_NEEDED}
     assert policy.expected.compose_hashes == {MADE.compose_hash}
     assert [one.name for one in policy.measurements] == ["boot"]
+    believed = StatementPolicy((Signer(SIGNER.encode(), "a laboratory"),), 90 * 86400, frozenset({Result.WARNED}))
+    assert policy.statement == believed
     assert read.sources == Sources("http://127.0.0.1:8081", None, "127.0.0.1:53", "https://rpc.example")
 
 
@@ -127,6 +140,15 @@ BAD = {
     "boot:\n  file: boot.json\n  measurements: [" + json.dumps(SET) + "]\n": "name either measurements or file",
     "contract:\n  rpc_url: ftp://x\n": ":2: contract.rpc_url: ",
     "caa:\n": ":1: caa: Input should be an object",
+    "statement:\n  max_age_days: 3\n": ":1: statement: name the signers whose statements are believed",
+    "statement:\n  signers:\n    - key: no.pem\n": ":1: statement: ",
+    "statement:\n  signers:\n    - key: root.pem\n": ":1: statement: signers: no public key in PEM",
+    "statement:\n  signers:\n    - signer.pem\n": ":3: statement.signers.0: ",
+    "statement:\n  signers: []\n  signers: []\n": ":3: the key 'signers' stands here twice",
+    "statement:\n  accept: [FAILED]\n": ":2: statement.accept.0: ",
+    "statement:\n  accept: []\n": ":2: statement.accept: ",
+    "statement:\n  max_age_days: -1\n": ":2: statement.max_age_days: ",
+    "statement:\n  keys: []\n": ":2: statement.keys: no such key",
     "a: &a [*a]\n": "an alias holds itself",
     "x: " + "[" * 300 + "\n": "not YAML",
     "root: " + "x" * (MOST_BYTES + 1): "is longer than",

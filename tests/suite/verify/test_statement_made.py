@@ -14,7 +14,13 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
-from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, NoEncryption, PrivateFormat
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+)
 from made_evidence import AT, COMPOSE, DOMAIN, NOW, Made, in_json
 
 from conformance.cli import main
@@ -23,9 +29,10 @@ from conformance.report import Results, RunRecord, results_of
 from conformance.report.results import EvidenceVerified, RunEvidence
 from conformance.report.statement import NoStatement, judgement_of
 from conformance.verdict import Failure, Outcome, Verdict
-from conformance.verify import Evidence, Policy, save_folder
+from conformance.verify import Evidence, Policy, Signer, StatementPolicy, save_folder, verify
 from conformance.verify.evidence import digest_of
 from conformance.verify.statement import Judgement, read_statement
+from conformance.verify.verifying import OF_STATEMENTS
 
 MADE = Made()
 CONTRACT = "0x" + "c0" * 20
@@ -289,3 +296,82 @@ def test_times_of_a_run_are_in_utc() -> None:
         "%Y-%m-%dT%H:%M:%SZ"
     )
     assert datetime.fromisoformat(stated(run()).before.annotations.at).timestamp() == AT
+
+
+# what `verify` says of it
+
+
+@pytest.fixture
+def judged(kept: Path) -> Path:
+    """The folder of a run, with the statement of its verdict and the signer's public key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    (kept / "key.pem").write_bytes(pem(key))
+    public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    (kept / "signer.pem").write_bytes(public)
+    assert command(kept, "--key", kept / "key.pem") == 0
+    return kept
+
+
+def verified(folder: Path, *more: object) -> int:
+    arguments = ["--evidence", folder / "evidence" / "after", "--root", folder / "root.pem", *more]
+    return main(["verify", *map(str, arguments)])
+
+
+def test_verify_tells_in_one_table_what_was_judged(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--statement", judged / "statement.json", "--signer", judged / "signer.pem"]
+    assert verified(judged, *arguments) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    for said in (
+        "judged by holds signer.pem, key",
+        "judged code holds app_compose",
+        "judged as holds PASSED: 2 passed",
+    ):
+        assert said in shown
+    assert "22 of 22 rules hold" in shown
+    assert verified(judged, *arguments, "--at", AT + 400 * 86400) == 1  # other rules refuse by then, this one does not
+    assert "judged when holds the run ended 2026-11-01 12:01:30Z, 399 days before" in " ".join(
+        capsys.readouterr().out.split()
+    )
+
+
+def test_verify_refuses_a_statement_of_somebody_else(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = ed25519.Ed25519PrivateKey.generate().public_key()
+    (judged / "signer.pem").write_bytes(other.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
+    assert verified(judged, "--statement", judged / "statement.json", "--signer", judged / "signer.pem") == 1
+    assert "refused statement-signature statement.json: signature 1 of 1" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--statement", "statement.json"], "--statement needs somebody to believe: --signer PEM, or signers"),
+        (["--statement", "none.json", "--signer", "signer.pem"], "none.json: cannot be read: No such file"),
+        (["--statement", "long.json", "--signer", "signer.pem"], "long.json: longer than 4194304 bytes"),
+        (["--statement", "statement.json", "--signer", "key.pem"], "key.pem: no public key in PEM"),
+        (["--statement", "statement.json", "--signer", "long.json"], "long.json: longer than 4194304 bytes"),
+    ],
+)
+def test_verify_tells_what_it_cannot_use(
+    options: list[str], why: str, judged: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (judged / "long.json").write_bytes(b"[" * 10_000_000)
+    named = [str(judged / option) if "." in option else option for option in options]
+    assert verified(judged, *named) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert why in line
+
+
+@pytest.mark.parametrize("body", [b"[" * 10_000_000, b'{"payload":"' + b"A" * 10_000_000 + b'"}', b"\0" * 10_000_000])
+def test_library_refuses_long_statements_at_once(body: bytes) -> None:
+    signer = ed25519.Ed25519PrivateKey.generate().public_key()
+    believed = Signer(signer.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
+    policy = replace(POLICY, statement=StatementPolicy((believed,)))
+    result = verify(LATER.with_file("statement.json", body), policy)
+    assert not result.accepted
+    assert {finding.code for finding in result.findings if finding.rule in OF_STATEMENTS} == {"statement-malformed"}
+
+
+def test_signer_that_is_no_key_is_refused_by_the_library(judged: Path) -> None:
+    policy = replace(POLICY, statement=StatementPolicy((Signer(b"nobody"),)))
+    statement = (judged / "statement.json").read_bytes()
+    assert "signer-unusable" in verify(LATER.with_file("statement.json", statement), policy).codes

@@ -35,10 +35,11 @@ from conformance.verify import (
     Verified,
     verify,
 )
+from conformance.verify.verifying import OF_STATEMENTS
 from reference_node.tee.quotes import TdReport, TdReport15
 
 MADE = Made()
-OF_THE_POLICY = {Rule.BOOT_MEASUREMENTS, Rule.EXPECTED_COMPOSE, Rule.EXPECTED_IDENTITY}
+OF_THE_POLICY = {Rule.BOOT_MEASUREMENTS, Rule.EXPECTED_COMPOSE, Rule.EXPECTED_IDENTITY, *OF_STATEMENTS}
 HONEST = MADE.evidence()
 INFO, ATTESTATION, QUOTE_JSON = "info.json", "attestation.json", "evidences/quote.json"
 CERTIFICATE = f"evidences/cert-{DOMAIN}.pem"
