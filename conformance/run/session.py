@@ -25,6 +25,7 @@ from rich.console import Console
 from conformance.ending import crash, crash_ends_pytest
 from conformance.endpoints.client import Target
 from conformance.problems import Problem
+from conformance.profile import Profile
 from conformance.report import Results, RunRecord, make_writable, results_of, show, write_results
 from conformance.report.renderers import RENDERERS, write_reports
 from conformance.report.replay import write_replays
@@ -110,7 +111,7 @@ class ConformanceSession:
             try:
                 self.node.wait_until_ready()
                 if self._evidence is not None and not self.config.getoption("collectonly"):
-                    self._evidence.before(str(self.node.url), self.node.profile)
+                    self._evidence.before(*self._judged())
             except Problem as problem:
                 raise pytest.UsageError(_with_hint(problem)) from problem
 
@@ -238,10 +239,13 @@ class ConformanceSession:
         if results.exit_code:
             session.exitstatus = int(results.exit_code)
 
+    def _judged(self) -> tuple[str, Profile]:
+        return str(self.node.url), self.node.profile.trusting(self.options.ca_file)
+
     def _evidence_after(self, exitstatus: int) -> RunEvidence | None:
         if self._evidence is None:
             return None
-        return self._evidence.after(str(self.node.url), self.node.profile, self._interrupted(exitstatus))
+        return self._evidence.after(*self._judged(), self._interrupted(exitstatus))
 
     def _report(self, record: RunRecord) -> Results:
         """Write all files of the results. Where one cannot be written, no other says that the node conforms."""
