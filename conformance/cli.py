@@ -19,7 +19,7 @@ from conformance.verdict import ExitCode
 COMMANDS = {
     "run": "judge a node",
     "load": "run the packs under load, with Locust",
-    "report": "show the results of a run as a page, Markdown, a badge, variables, annotations or scripts",
+    "report": "show the results of a run as a page, Markdown, a badge, JUnit XML, variables, annotations or scripts",
     "compare": "say what changed between two runs",
     "site": "make a static site from the results of many runs",
     "known": "write a list of known failures",

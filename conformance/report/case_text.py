@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from conformance.endpoints.redaction import without_users
+from conformance.report.results import CaseResult, ExchangeShown, FailureShown
 from conformance.report.story import difference, story
 from conformance.requirements import catalogue
 from conformance.values.shown_text import cut, plain
@@ -25,7 +26,7 @@ def rerun(case: str, seed: str, options: Sequence[str], cell: str = "") -> str:
     )
 
 
-def explain(outcome: Outcome, command: str) -> str:
+def explain(outcome: Outcome | CaseResult, command: str) -> str:
     """The report of one case, as lines of text: what is broken, what was expected, what led to it."""
     failure = outcome.failure
     led = story(failure.conversation if failure else None)
@@ -47,7 +48,7 @@ def explain(outcome: Outcome, command: str) -> str:
     return "\n".join(map(plain, [*lines, "", f"  again: {command}"]))
 
 
-def _rows(failure: Failure, pack: str) -> Iterator[tuple[str, str]]:
+def _rows(failure: Failure | FailureShown, pack: str) -> Iterator[tuple[str, str]]:
     yield "at", f"{pack}.py, {failure.step}" if failure.step.startswith("line ") else failure.step
     yield "expected", failure.expected
     yield from difference(failure.expected, failure.got) or [("got", failure.got)]
@@ -68,7 +69,7 @@ def _clause(name: str) -> str:
     return f"({requirement.level}; {requirement.section}{key}) {requirement.text}"
 
 
-def _wrong_cells(outcome: Outcome) -> list[str]:
+def _wrong_cells(outcome: Outcome | CaseResult) -> list[str]:
     wrong = [cell for cell in outcome.cells if cell.verdict is CellVerdict.WRONG]
     lines = ["", "  Wrong cells; `--cell` tries one alone:"] if wrong else []
     for cell in wrong[:SHOWN_CELLS]:
@@ -76,7 +77,7 @@ def _wrong_cells(outcome: Outcome) -> list[str]:
     return lines + ([f"    and {len(wrong) - SHOWN_CELLS} more"] if len(wrong) > SHOWN_CELLS else [])
 
 
-def _exchange(exchange: Exchange, *, answered: bool) -> list[str]:
+def _exchange(exchange: Exchange | ExchangeShown, *, answered: bool) -> list[str]:
     """The request as a command, unless it is long, and the answer where it is asked for."""
     answer = "no answer" if exchange.status is None else f"{exchange.status}  {cut(exchange.response_body, LONGEST)}"
     asked = [f"  {exchange.curl}"] if len(exchange.curl) <= LONGEST else []

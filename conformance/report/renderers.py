@@ -8,6 +8,7 @@ from pathlib import Path
 
 from conformance.report.annotations import workflow_commands
 from conformance.report.judgement import Judgement
+from conformance.report.junit import junit
 from conformance.report.results import Results
 from conformance.report.summary import markdown
 from conformance.report.write import write_whole
@@ -66,6 +67,7 @@ RENDERERS: dict[str, Callable[[Results], str]] = {
     "html": _html,
     "summary": markdown,
     "badge": badge,
+    "junit": junit,
     "dotenv": dotenv,
     "annotations": workflow_commands,
 }

@@ -140,6 +140,11 @@ class CellResult(Part):
     rerun: str
     """The command that tries a wrong cell alone, with the same seed; empty for others."""
 
+    @property
+    def granted(self) -> bool:
+        """Whether it must be granted, or refused."""
+        return self.expected == "granted"
+
 
 class Spent(Part):
     """Cents that were spent."""
@@ -176,6 +181,11 @@ class CaseResult(Part):
     """The command that runs this case alone, with the same seed."""
     cells: tuple[CellResult, ...]
     """Every cell of a matrix, those that were not tried included; empty for other cases."""
+
+    @property
+    def blamed(self) -> tuple[str, ...]:
+        """The requirements that the verdict is about."""
+        return self.contradicted or self.requirements
 
 
 class RequirementResult(Part):

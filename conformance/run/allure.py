@@ -14,9 +14,8 @@ import pytest
 from allure_commons.model2 import Label, Link, Status, StatusDetails, TestResult
 from allure_commons.types import AttachmentType, LabelType, LinkType, Severity
 
-from conformance.report.case_text import explain, rerun
 from conformance.requirements import Level, Requirement, catalogue
-from conformance.run.items import RUNNING, CaseItem
+from conformance.run.items import RUNNING, CaseItem, explained
 from conformance.values.shown_text import escaped, plain
 from conformance.verdict import ConversationExchange, Exchange, Outcome, Verdict
 
@@ -92,11 +91,10 @@ class AllureCases:
     def _details(self, outcome: Outcome) -> StatusDetails | None:
         if outcome.verdict is Verdict.PASS:
             return None
-        command = rerun(outcome.case, self._run.seed, self._run.options.to_repeat_case())
         return StatusDetails(
             known=outcome.verdict is Verdict.KNOWN or None,
             message=f"{outcome.verdict}: {plain(outcome.reason)}",
-            trace=explain(outcome, command),
+            trace=explained(self._run, outcome),
         )
 
     def _links(self, statements: list[Requirement]) -> list[Link]:

@@ -54,6 +54,8 @@ def run(options: Options, allure: Path | None = None, link_patterns: Sequence[st
     profile = Profile() if options.profile is None else load_profile(options.profile)
     bundled = options.node_url is None and profile.base_url is None
     options = replace(options, jobs=options.jobs or jobs_that_pay(options, bundled=bundled))
+    if options.results is not None:
+        options = replace(options, junit=options.junit or options.results / JUNIT_NAME)
     reporter = Reporter()
     plugins: list[object] = [reporter] if bundled else [reporter, FirstLook(options, profile)]
     status = pytest.main([*pytest_arguments(options), *allure_arguments(allure, link_patterns)], plugins=plugins)
@@ -68,6 +70,8 @@ def run(options: Options, allure: Path | None = None, link_patterns: Sequence[st
     return ExitCode.INTERRUPTED
 
 
+JUNIT_NAME = "junit.xml"
+"""The file beside results.json, unless --junit names another."""
 MOST_JOBS = 8
 """Each has a node, which takes 2 s of a core to start; a whole run takes about a minute of a core."""
 
@@ -106,6 +110,4 @@ def pytest_arguments(options: Options) -> list[str]:
     arguments = ["-c", os.devnull, "--rootdir", os.curdir, "--noconftest", "--assert=plain"]
     arguments += [argument for plugin in NOT_NEEDED for argument in ("-p", f"no:{plugin}")]
     arguments += ["--disable-plugin-autoload", "-p", "conformance.run.plugin", "--conformance", *options.arguments()]
-    if options.results is not None:
-        arguments.append(f"--junitxml={options.results / 'junit.xml'}")
     return arguments

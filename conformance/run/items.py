@@ -11,6 +11,7 @@ import pytest
 from conformance.problems import NodeSilent
 from conformance.report import Results
 from conformance.report.case_text import explain, rerun
+from conformance.report.junit import ELEMENTS, SKIPPED
 from conformance.run.case import Case
 from conformance.run.known import Known
 from conformance.run.options import Options
@@ -48,6 +49,11 @@ class Running(Protocol):
         """The outcome of a case, before the list of known failures is applied."""
 
 
+def explained(run: Running, outcome: Outcome) -> str:
+    """The report of a case, with the command that repeats it."""
+    return explain(outcome, rerun(outcome.case, run.seed, run.options.to_repeat_case()))
+
+
 RUNNING: pytest.StashKey[Running] = pytest.StashKey()
 """The run, in the stash of the config."""
 RESULTS: pytest.StashKey[Results] = pytest.StashKey()
@@ -78,12 +84,13 @@ class CaseItem(pytest.Item):
         if outcome.properties.get("problem") == NodeSilent.code:
             self.session.shouldstop = outcome.reason
         self.user_properties.append(("requirements", " ".join(outcome.requirements)))
-        if outcome.verdict is Verdict.NOT_OFFERED:
-            pytest.skip(plain(outcome.reason))
+        element = ELEMENTS[outcome.verdict]
         if outcome.verdict is Verdict.KNOWN:
             pytest.xfail(plain(outcome.reason))
-        if outcome.verdict is not Verdict.PASS:
-            raise Departed(explain(outcome, rerun(outcome.case, run.seed, run.options.to_repeat_case())))
+        if element == SKIPPED:
+            pytest.skip(plain(outcome.reason))
+        if element is not None:
+            raise Departed(explained(run, outcome))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Style | None = None) -> str:
         """The report of the case; a traceback only for a fault of the suite itself."""

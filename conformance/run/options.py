@@ -241,6 +241,10 @@ class Options:
         Path | None,
         Spelling("--summary", "write the report there as Markdown, for the summary of a CI job", "FILE", Path, REPORT),
     ] = None
+    junit: Annotated[
+        Path | None,
+        Spelling("--junit", "write the report there as JUnit XML, for CI systems", "FILE", Path, REPORT),
+    ] = None
     badge: Annotated[
         Path | None,
         Spelling(

@@ -15,7 +15,7 @@ from conformance.console import CommandConsole
 from conformance.ending import PROGRAM, crash, not_printed, say
 from conformance.report import Results, show
 from conformance.run.costs import cost
-from conformance.run.items import RESULTS, RUNNING, Running
+from conformance.run.items import RESULTS, RUNNING, Running, explained
 from conformance.verdict import Verdict
 
 SECONDS_BETWEEN_LINES = 15.0
@@ -122,10 +122,12 @@ class Reporter:
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Count a case that has ended, and keep the report of a failure."""
+        """Count a case that has ended, and keep the report of one that failed or taught nothing."""
         outcome = self._run.outcomes.get(report.nodeid) if self._run and report.when == "call" else None
         if report.failed:
             self._reports.append((report.nodeid, report.longreprtext))
+        elif self._run and outcome and outcome.verdict in TOLD_AT_ONCE:
+            self._reports.append((report.nodeid, explained(self._run, outcome)))
         if self._count is None or outcome is None:
             return
         self._count.add(report.nodeid, outcome.verdict)

@@ -35,6 +35,7 @@ def test_each_form_has_an_option_of_its_name() -> None:
         "--html",
         "--summary",
         "--badge",
+        "--junit",
         "--dotenv",
         "--annotations",
     ]
