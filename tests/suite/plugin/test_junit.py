@@ -18,6 +18,7 @@ from conformance.report.case_text import explain
 from conformance.report.junit import junit
 from conformance.verdict import CellOutcome, CellVerdict, Exchange, Failure, Outcome, Verdict
 
+pytest_plugins = ["pytester"]
 HERE = Path(__file__).resolve().parent
 SCHEMAS = [xmlschema.XMLSchema(HERE / "junit_schemas" / name) for name in ("surefire-test-report.xsd", "junit-10.xsd")]
 EXPECTED = {
