@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
-from fastapi_offline import FastAPIOffline
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -26,8 +25,8 @@ from reference_node.api import (
     signed_flows,
     wallets,
 )
-from reference_node.api.front_page import add_front_page
 from reference_node.api.openapi import describe
+from reference_node.api.pages import add_pages
 from reference_node.api.requests import body_members
 from reference_node.api.unknown_paths import refuse_unknown_paths
 from reference_node.billing.database import LedgerUnavailable
@@ -38,13 +37,12 @@ from reference_node.cross_origin import CrossOrigin
 from reference_node.hosts import KnownHosts
 from reference_node.kept_file import StateUnavailable
 from reference_node.problems import Problem, Unavailable, Unprocessable, problem_document, quoted
+from reference_node.proxies import Proxies
+from reference_node.public_address import PREFIX
 from reference_node.refusals import chain_problem, problem_of
 from reference_node.request_ids import LOG, InternalErrors, RequestIds
 from reference_node.settings import Settings
 from reference_node.stripe_simulator.app import SimulatorApp
-
-PREFIX = "/core/v1"
-"""The path prefix of the API (specification, "Versioning")."""
 
 SIMULATOR = "/stripe"
 """The path at which the embedded payment provider answers browsers and test clients."""
@@ -61,15 +59,11 @@ UNWRITABLE: dict[type[Exception], tuple[str, str]] = {
 
 def build_app(settings: Settings) -> FastAPI:
     """The application without its services. The caller sets `app.state.node` before the first request."""
-    app = FastAPIOffline(
+    app = FastAPI(
         title=f"{settings.title} reference node",
         version=version("service-conformance"),
         description="Accounts, wallets and sandboxed code behind one API. Keys go into either of two headers.",
-        openapi_url=f"{PREFIX}/openapi.json",
-        docs_url=f"{PREFIX}/swagger-ui",
-        redoc_url=None,
-        static_url=f"{PREFIX}/swagger-ui-assets",
-        swagger_ui_oauth2_redirect_url=f"{PREFIX}/swagger-ui/oauth2-redirect",
+        openapi_url=None,  # its pages are the node's own, see below
         redirect_slashes=False,
         generate_unique_id_function=_operation_id,
     )
@@ -81,7 +75,7 @@ def build_app(settings: Settings) -> FastAPI:
         app.mount(SIMULATOR, EmbeddedSimulator())
     app.state.rpc_threads = json_rpc.RpcThreads()
     describe(app)
-    add_front_page(app, PREFIX)
+    add_pages(app)
     _answer_problems(app)
     refuse_unknown_paths(app, sections, PREFIX)
     if settings.control_token is not None:
@@ -89,6 +83,9 @@ def build_app(settings: Settings) -> FastAPI:
     app.add_middleware(KnownHosts, settings=settings)
     app.add_middleware(InternalErrors)
     app.add_middleware(CrossOrigin, origins=settings.allowed_origins)
+    app.add_middleware(
+        Proxies, public=settings.public_url, trusted=settings.trusted_proxies, served=_beginnings(sections)
+    )
     app.add_middleware(RequestIds)
     return app
 
@@ -114,6 +111,12 @@ def _sections(settings: Settings) -> dict[str, list[APIRouter]]:
         *([control.router] if settings.control else []),
     ]
     return {PREFIX: core, "": beside}
+
+
+def _beginnings(sections: Mapping[str, Sequence[APIRouter]]) -> set[str]:
+    """The beginnings of all paths that are served: the prefix of the API, and the first segments beside it."""
+    beside = [route.path for router in sections[""] for route in router.routes if isinstance(route, APIRoute)]
+    return {PREFIX, SIMULATOR, *("/" + path.split("/")[1] for path in beside)}
 
 
 def _operation_id(route: APIRoute) -> str:

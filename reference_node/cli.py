@@ -138,7 +138,7 @@ def _ledger(options: argparse.Namespace) -> int:
 
 def _settings(options: argparse.Namespace) -> Settings:
     values = {name: value for name, value in vars(options).items() if name not in {"command", "handle"}}
-    for repeated in ("preload", "allowed_hosts", "allowed_origins"):
+    for repeated in ("preload", "allowed_hosts", "allowed_origins", "trusted_proxies"):
         values[repeated] = tuple(values.get(repeated, ()))
     secret = _root_secret(values.pop("root_secret_file", None))
     if "seed_accounts" in values and "rpc_url" in values:

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reference_node.problems import document
+from reference_node.public_address import own_path
 
 PROTECTED = (["control"], ["stripe", "control"])
 """The first segments of protected paths."""
@@ -24,7 +25,7 @@ class ControlToken:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if scope["type"] != "http" or not _is_protected(scope["path"]) or self._is_authorised(scope):
+        if scope["type"] != "http" or not _is_protected(own_path(scope)) or self._is_authorised(scope):
             await self._app(scope, receive, send)
             return
         detail = "the test control of this node needs its token: send Authorization: Bearer TOKEN"

@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reference_node.problems import document, quoted
+from reference_node.public_address import own_path
 
 METHODS = ("GET", "HEAD", "POST")
 
@@ -43,7 +44,7 @@ class CrossOrigin(CORSMiddleware):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if scope["type"] != "http" or scope["path"].lstrip("/").partition("/")[0] in ELSEWHERE:
+        if scope["type"] != "http" or own_path(scope).lstrip("/").partition("/")[0] in ELSEWHERE:
             await self.app(scope, receive, send)
             return
         headers = Headers(scope=scope)

@@ -28,7 +28,8 @@ class KnownHosts:
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
-        given = (settings.host, settings.tls_domain, *settings.allowed_hosts)
+        public = settings.public_url.host if settings.public_url else None
+        given = (settings.host, settings.tls_domain, public, *settings.allowed_hosts)
         self._names = {name.lower() for name in given if name is not None}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

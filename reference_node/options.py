@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 
+from reference_node.public_address import PublicAddress, read_url
 from reference_node.settings import Settings
 
 ROOT_SECRET_VARIABLE = "REFERENCE_NODE_ROOT_SECRET"  # noqa: S105 - the name of a variable
@@ -46,6 +48,23 @@ def _add_server_options(serve: argparse.ArgumentParser) -> None:
         default=argparse.SUPPRESS,
         metavar="ORIGIN",
         help="let web pages of this origin, such as http://localhost:5173, call the node; more than one may be given",
+    )
+    group.add_argument(
+        "--public-url",
+        type=_public_url,
+        default=argparse.SUPPRESS,
+        metavar="URL",
+        help="where clients find the node behind a proxy, without /core/v1, such as https://host.example/acme",
+    )
+    group.add_argument(
+        "--trusted-proxy",
+        dest="trusted_proxies",
+        action="append",
+        type=_network,
+        default=argparse.SUPPRESS,
+        metavar="ADDRESS",
+        help="take scheme, host and prefix from the headers of this proxy, an address or a network such as "
+        "10.0.0.0/8; more than one may be given",
     )
     group.add_argument(
         "--ready-file",
@@ -250,6 +269,22 @@ def _origin(text: str) -> str:
     ):
         raise argparse.ArgumentTypeError(f"{text!r} is never sent: browsers leave the scheme's own port out")
     return text
+
+
+def _public_url(text: str) -> PublicAddress:
+    try:
+        return read_url(text)
+    except ValueError as fault:
+        raise argparse.ArgumentTypeError(str(fault)) from None
+
+
+def _network(text: str) -> IPv4Network | IPv6Network:
+    try:
+        return ip_network(text)
+    except ValueError as fault:
+        raise argparse.ArgumentTypeError(
+            f"{fault}: write the address of a proxy, such as 10.0.0.7, or a network, such as 10.0.0.0/8"
+        ) from None
 
 
 def _address(text: str) -> bytes:

@@ -12,6 +12,8 @@ from typing import ClassVar
 from starlette.requests import Request
 from starlette.responses import Response
 
+from reference_node.public_address import own_path
+
 MEDIA_TYPE = "application/problem+json"
 
 DETAIL_LIMIT = 1000
@@ -127,7 +129,7 @@ def document(request: Request, status: int, code: str, detail: str, headers: dic
         "code": code,
         "instance": request.scope["request_id"],
     }
-    if request.url.path.startswith(STRIPE_PATHS):
+    if own_path(request.scope).startswith(STRIPE_PATHS):
         body["error"] = {"type": "invalid_request_error" if status < 500 else "api_error", "message": body["detail"]}
     return Response(json.dumps(body, ensure_ascii=False), status, headers, media_type=MEDIA_TYPE)
 

@@ -59,6 +59,7 @@ class NodeConfig(uvicorn.Config):
             lifespan="off",
             loop="asyncio",
             access_log=False,
+            proxy_headers=False,  # `reference_node.proxies` reads them
             log_level="error",  # invalid HTTP is answered, not logged
             server_header=False,
             backlog=ACCEPTED_AT_ONCE,

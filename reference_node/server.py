@@ -13,7 +13,7 @@ from functools import partial
 import uvicorn
 from eth_utils.address import to_checksum_address
 
-from reference_node.app import PREFIX, SIMULATOR, AtStripe
+from reference_node.app import SIMULATOR, AtStripe
 from reference_node.assembly import build_node
 from reference_node.billing.database import LedgerUnavailable
 from reference_node.billing.provider import STRIPE_URL
@@ -27,6 +27,7 @@ from reference_node.kept_file import StateError, StateUnavailable
 from reference_node.listening import BACKLOG, ServingError, base_url, is_open, reachable, remove_stale, write_atomically
 from reference_node.node import Node
 from reference_node.protocol import GRACE_SECONDS, NodeConfig, NodeProtocol, TimeLimits
+from reference_node.public_address import PREFIX
 from reference_node.sandbox import SandboxError
 from reference_node.seed_file import SeedError
 from reference_node.seeding import described
@@ -177,6 +178,7 @@ def describe(node: Node, listening: NodeSockets) -> dict[str, Json]:
     url = base_url(listening.http)
     return {
         "base_url": url,
+        "public_url": node.settings.public_url.url if node.settings.public_url else None,
         "rpc_url": f"{url}/rpc" if node.rpc is not None else node.settings.rpc_url,
         "chain_id": node.chain.chain_id,
         "contract_address": to_checksum_address(node.accounts.address),
@@ -267,6 +269,8 @@ def _announce(node: Node, facts: dict[str, Json]) -> None:
     ]
     if is_open(node.settings.host):
         lines.insert(1, f"  listens   at {node.settings.host}, for all who can reach this machine (--host)")
+    if facts["public_url"] is not None:
+        lines.insert(1, f"  public    {facts['public_url']}{PREFIX}, behind a proxy (--public-url)")
     if facts["https_url"] is not None:
         lines.insert(1, f"  HTTPS     {facts['https_url']}, with a certificate for {node.attestation.domain}")
     lines.append(f"  payments  {facts['payments_url'] or 'no credits are sold'} (--payments)")

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass, field
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Literal
+
+from reference_node.public_address import PublicAddress
 
 ROOT_SECRET_BYTES = 32
 
@@ -32,6 +35,10 @@ class Settings:
     """Further names by which clients may call the node."""
     allowed_origins: tuple[str, ...] = ()
     """The origins whose web pages may call the node."""
+    public_url: PublicAddress | None = None
+    """Where clients find the node, behind a proxy; `None`: trusted proxies tell, or it is where it listens."""
+    trusted_proxies: tuple[IPv4Network | IPv6Network, ...] = ()
+    """The proxies whose headers tell where clients find the node."""
     chain_id: int = 31337
     """The chain id of the in-memory chain. An external chain reports its own."""
     rpc_url: str | None = None

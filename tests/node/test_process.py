@@ -210,6 +210,7 @@ def test_help_names_every_option(capsys: pytest.CaptureFixture[str], running: Ru
         "contract": "--contract",
         "allowed_hosts": "--allowed-host",
         "allowed_origins": "--allow-origin",
+        "trusted_proxies": "--trusted-proxy",
         "root_secret": "--root-secret-file",
         "root_secret_given": "--root-secret-file",
         "stripe_keys": "STRIPE_SECRET_KEY and STRIPE_PUBLISHABLE_KEY",
