@@ -25,7 +25,9 @@ Told = TypeVar("Told")
 
 SCHEMES = frozenset({"http", "https"})
 
-_PAIR = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+=(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+|\"(?:[^\"\\]|\\.)*\")"
+_PAIR = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+=(?:[^\s;,\"]+|\"(?:[^\"\\]|\\.)*\")"
+"""A parameter. Values with a colon have to be quoted, and many proxies do not."""
+
 _ELEMENT = re.compile(rf"\s*({_PAIR}(?:\s*;\s*{_PAIR})*)?\s*(?:,|$)")
 """One element of `Forwarded`: what one proxy tells (RFC 7239, section 4)."""
 
