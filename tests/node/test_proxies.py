@@ -210,11 +210,11 @@ def test_suite_finds_nothing_to_charge_behind_a_prefix(
             "attestation": attestation, "billing": trusting.ready["profile"]["billing"],
         }  # fmt: skip
         (tmp_path / "node.json").write_text(json.dumps(profile))
+        asked = [option for family in families for option in ("--requirement", family)]
+        command = [sys.executable, "-m", "conformance", "run", "--profile", str(tmp_path / "node.json"), *asked]
         done = subprocess.run(  # noqa: S603 - our own program
-            [sys.executable, "-m", "conformance", "run", "--profile", str(tmp_path / "node.json"),
-             *(option for family in families for option in ("--requirement", family)), "--output", str(tmp_path / "out")],
-            capture_output=True, text=True, timeout=540, check=False,
-        )  # fmt: skip
+            [*command, "--output", str(tmp_path / "out")], capture_output=True, text=True, timeout=540, check=False
+        )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     results = json.loads((tmp_path / "out" / "results.json").read_text())
     verdicts = {case["case"]: case["verdict"] for case in results["cases"]}
