@@ -13,6 +13,7 @@ from conformance.problems import LoadProblem
 from conformance.report import ExitCode
 from conformance.report.write import write_whole
 from conformance.run.options import add_option
+from conformance.values.addresses import node_address
 from conformance.verify import (
     Evidence,
     Expected,
@@ -245,7 +246,7 @@ def _judge(arguments: argparse.Namespace) -> _Judged:
     if arguments.evidence is not None:
         evidence = _folder(arguments.evidence, sources)
         return _Judged(str(arguments.evidence), verify(evidence, policy), settings, evidence)
-    evidence, verified = fetch_and_verify(arguments.url, policy, sources)
+    evidence, verified = fetch_and_verify(node_address(arguments.url), policy, sources)
     if arguments.save is not None:
         _save(evidence, arguments.save)
     return _Judged(str(arguments.url), verified, settings, evidence)

@@ -17,9 +17,10 @@ from conformance.endpoints.messages import Message
 from conformance.endpoints.requests import JSON_TYPE, OutgoingRequest
 from conformance.problems import NoFunderKey, ProfileSilent, StepProblem, VerifierNotInstalled, require_verifier
 from conformance.profile import OPERATIONS, Auth, Operation, Place
-from conformance.profile.operations import ATTESTATION, BILLING, CORE, DESIGN_FLOWS
+from conformance.profile.operations import ATTESTATION, BILLING, DESIGN_FLOWS
 from conformance.service.session import Session
 from conformance.transport import forwarder, proxy_for
+from conformance.values.addresses import CORE
 from conformance.values.json_values import member, printed
 
 NEEDS = {**dict.fromkeys(ATTESTATION, "attestation"), **dict.fromkeys(BILLING, "billing")}

@@ -13,11 +13,11 @@ from conformance.doctor.finding import Finding, State, of_problem
 from conformance.endpoints.client import Target
 from conformance.endpoints.messages import HTML, OF_GATEWAYS, Answer, Message
 from conformance.problems import Inconclusive, OutOfCredit, ServerFault, StepProblem, Unreachable, Untrusted
-from conformance.profile.operations import CORE
 from conformance.service.accounts import Accounts
 from conformance.service.cleanup import clean_up
 from conformance.service.groups import Groups
 from conformance.service.session import Session
+from conformance.values.addresses import CORE
 from conformance.values.json_values import member
 
 PROBED = ("get_node_chain_config", "get_api_payers", "list_groups", "openapi.json")

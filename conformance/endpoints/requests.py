@@ -8,7 +8,8 @@ from urllib.parse import quote, urlencode
 
 from conformance.endpoints.messages import AskedAt, Message
 from conformance.profile import Operation, Place
-from conformance.profile.operations import CORE, PERMISSION_ARRAYS
+from conformance.profile.operations import PERMISSION_ARRAYS
+from conformance.values.addresses import CORE
 from conformance.values.json_text import written
 from conformance.values.json_values import printed
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from conformance.profile.chain import Url
+from conformance.profile.chain import NodeUrl, Url
 from conformance.profile.section import Section, WireName
 
 
@@ -25,7 +25,7 @@ class Attestation(Section):
 
     forms: AttestationForms | None = AttestationForms()
     """ATT-290."""
-    base_url: Url | None = None
+    base_url: NodeUrl | None = None
     """The HTTPS address whose certificate the evidence is about; the whole API is there. Null: that of the node."""
     gateway_domain: str | None = None
     """The domain whose CAA records name the ACME account."""

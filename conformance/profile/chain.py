@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, fie
 from conformance.profile.abi import Signature
 from conformance.profile.abi_names import translation
 from conformance.profile.section import Section
+from conformance.values.addresses import node_address
 
 
 def reachable(url: str) -> str:
@@ -27,6 +28,9 @@ def reachable(url: str) -> str:
         raise ValueError(f"{parts.hostname!r} is no name of a host") from None
     return url
 
+
+NodeUrl = Annotated[str, Field(pattern=r"^[Hh][Tt][Tt][Pp][Ss]?://[^\s]+$"), AfterValidator(node_address)]
+"""The address of a node, read as on the command line."""
 
 Url = Annotated[str, Field(pattern=r"^https?://[^\s]+$"), AfterValidator(reachable)]
 

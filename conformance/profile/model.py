@@ -13,7 +13,7 @@ from conformance.profile.attestation import Attestation
 from conformance.profile.auth import Access
 from conformance.profile.billing import Billing
 from conformance.profile.brand import Brand
-from conformance.profile.chain import FUNCTION_KEYS, SUITE_SIGNATURES, Chain, Url, VariableName
+from conformance.profile.chain import FUNCTION_KEYS, SUITE_SIGNATURES, Chain, NodeUrl, Url, VariableName
 from conformance.profile.crypto import Crypto
 from conformance.profile.env import Envelope
 from conformance.profile.errors import Errors
@@ -22,11 +22,12 @@ from conformance.profile.exec import Execution
 from conformance.profile.flows import Flows
 from conformance.profile.limits import Limits
 from conformance.profile.mode import Mode
-from conformance.profile.operations import CORE, OPERATIONS
+from conformance.profile.operations import OPERATIONS
 from conformance.profile.payments import Payments
 from conformance.profile.section import Section
 from conformance.profile.semantics import Semantics
 from conformance.profile.wire import Wire
+from conformance.values.addresses import CORE
 
 Capability = Literal[
     "managed_accounts",
@@ -52,12 +53,6 @@ def _once(capabilities: tuple[str, ...]) -> tuple[str, ...]:
         if capabilities.count(name) > 1:
             raise ValueError(f"{name} is listed twice")
     return capabilities
-
-
-def _without_core(url: str) -> str:
-    if url.rstrip("/").endswith(CORE):
-        raise ValueError(f"is the address without {CORE}")
-    return url
 
 
 NO_CHOICES = (
@@ -104,7 +99,7 @@ class Profile(Section):
 
     extends: Literal["reference"] | None = None
     """`reference`: what the profile leaves out is stated, too, as the reference node does it."""
-    base_url: Annotated[Url, AfterValidator(_without_core)] | None = None
+    base_url: NodeUrl | None = None
     """Where the node answers, without `/core/v1`; `--node-url` on the command line goes before it."""
     control_url: Url | None = None
     """Where tests set the clock, spend credit and renew certificates; needed by the capabilities `clock_control`,

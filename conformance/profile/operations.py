@@ -7,9 +7,7 @@ from enum import StrEnum
 from typing import get_args
 
 from conformance.profile.section import Permission
-
-CORE = "/core/v1"
-"""The path prefix of all but the attestation paths ("Versioning")."""
+from conformance.values.addresses import CORE
 
 PERMISSIONS: tuple[str, ...] = get_args(Permission)
 PERMISSION_FLAGS = PERMISSIONS[:3]

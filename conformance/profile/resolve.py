@@ -8,20 +8,12 @@ from typing import TypeVar
 
 from conformance.problems import Problem
 from conformance.profile.model import Profile
-from conformance.profile.operations import (
-    CORE,
-    FLOW_PATHS,
-    OPERATIONS,
-    WALLET_SIGNED,
-    Auth,
-    Effect,
-    OperationSpec,
-    Place,
-)
+from conformance.profile.operations import FLOW_PATHS, OPERATIONS, WALLET_SIGNED, Auth, Effect, OperationSpec, Place
 from conformance.profile.reading import read_aside
 from conformance.profile.section import Section
 from conformance.profile.wire import MutatingResponses
 from conformance.profile.wire_flows import ConvertResponse
+from conformance.values.addresses import CORE
 
 T = TypeVar("T")
 

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from conformance.report.results import CaseResult, ConversationExchangeShown, ConversationShown, Results
 from conformance.report.write import write_whole
+from conformance.values.addresses import below
 from conformance.values.shown_text import plain
 from conformance.verdict import Verdict
 
@@ -101,7 +102,7 @@ def script(case: CaseResult, base_url: str, ca_file: str = "") -> str:
     failure = case.failure
     if case.verdict not in {Verdict.FAIL, Verdict.KNOWN} or failure is None or failure.conversation is None:
         return ""
-    conversation = failure.conversation
+    conversation, base_url = failure.conversation, base_url.rstrip("/")
     lines = ["#!/usr/bin/env bash", *_head(case, conversation), "", f"NODE_URL=${{NODE_URL:-{shlex.quote(base_url)}}}"]
     lines += ["# A PEM file with the certificates to trust, such as a private CA's."]
     lines += [f"CA_FILE=${{CA_FILE-{shlex.quote(ca_file)}}}", NETWORK.rstrip("\n")]
@@ -165,8 +166,9 @@ def _step(number: int, exchange: ConversationExchangeShown, base_url: str, names
 def _arguments(exchange: ConversationExchangeShown, base_url: str, names: frozenset[str]) -> Iterator[str]:
     """The request as arguments of curl."""
     yield from ["--head"] if exchange.method == BODILESS else ["-X", shlex.quote(exchange.method)]
-    if exchange.url.startswith(base_url):
-        yield '"$NODE_URL"' + _spliced(exchange.url.removeprefix(base_url), names, in_url=True)
+    path = below(exchange.url, base_url)
+    if path is not None:
+        yield '"$NODE_URL"' + _spliced(path, names, in_url=True)
     else:
         yield _spliced(exchange.url, names, in_url=True)
     headers = exchange.request_headers

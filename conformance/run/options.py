@@ -18,17 +18,12 @@ from conformance.endpoints.extent import SampleOptions
 
 def node_address(text: str) -> str:
     """An argparse type: the address of a node, without the API's prefix."""
-    from conformance.profile.chain import reachable  # noqa: PLC0415 - only who names a node pays for it
-    from conformance.profile.operations import CORE  # noqa: PLC0415
+    from conformance.values import addresses  # noqa: PLC0415 - only who names a node pays for it
 
-    if not re.match(r"https?://[^/]", text):
-        raise argparse.ArgumentTypeError(f"begins with http:// or https://, unlike {text}")
-    if text.rstrip("/").endswith(CORE):
-        raise argparse.ArgumentTypeError(f"is the address without {CORE}, unlike {text}")
     try:
-        return reachable(text)
+        return addresses.node_address(text)
     except ValueError as problem:
-        raise argparse.ArgumentTypeError(f"{text}: {problem}") from problem
+        raise argparse.ArgumentTypeError(str(problem)) from problem
 
 
 def at_least(least: int) -> Callable[[str], int]:

@@ -11,7 +11,7 @@ from conformance.endpoints.log import ExchangeLog
 from conformance.endpoints.messages import Answer, Message
 from conformance.endpoints.redaction import Secrets
 from conformance.endpoints.requests import JSON_TYPE
-from conformance.profile.operations import CORE
+from conformance.values.addresses import CORE
 from conformance.values.json_text import parse, written
 
 NOT_SERVED = frozenset({404, 405, 501})

@@ -12,7 +12,8 @@ import httpx
 
 from conformance.transport import client, trusted
 from conformance.values import json_text
-from conformance.verify.transport import SECONDS, Answer, Asked, FetchError, Witness, checked_url, reason
+from conformance.values.addresses import read_address
+from conformance.verify.transport import SECONDS, Answer, Asked, FetchError, Witness, reason
 
 ALLOWED_COMPOSE_HASHES = "2f6622e5"
 """Selector of `allowedComposeHashes(bytes32)`."""
@@ -22,7 +23,7 @@ class AuthorisationChain:
     """The JSON-RPC of the chain of the contract at `app_id`. Use it in `with`. ValueError: its URL is none."""
 
     def __init__(self, rpc_url: str, witness: Witness | None = None, ca_file: Path | None = None) -> None:
-        self._url = checked_url(rpc_url)
+        self._url = read_address(rpc_url)
         self._witness = witness or Witness()
         # unlike evidence, the chain's answer is signed by nobody: over HTTPS its certificate counts
         self._client = client(timeout=SECONDS, trust=partial(trusted, ca_file))

@@ -17,6 +17,7 @@ from urllib.parse import urljoin, urlsplit
 import httpx
 
 from conformance.transport import Pool, Routes, unverified
+from conformance.values.addresses import read_address
 from conformance.verify.evidence import MOST_BYTES
 
 SECONDS = 30.0
@@ -73,7 +74,7 @@ class Transport:
     """A client of one origin. Use it in `with`."""
 
     def __init__(self, base_url: str, seconds: float = SECONDS, witness: Witness | None = None) -> None:
-        self.base_url = checked_url(base_url)
+        self.base_url = read_address(base_url)
         self._seconds = seconds
         self._witness = witness or Witness()
         self._client = httpx.Client(
@@ -166,12 +167,3 @@ def _origin(url: str) -> tuple[str, str | None, int | None]:
     except ValueError:
         origin = "", None, None
     return origin
-
-
-def checked_url(url: str) -> str:
-    """A base URL without a slash at its end. ValueError: it is none."""
-    scheme, host, _ = _origin(url)
-    parts = urlsplit(url) if host else None
-    if scheme not in {"http", "https"} or parts is None or parts.query or parts.fragment or "@" in parts.netloc:
-        raise ValueError(f"{url!r} is no base URL; write it as https://service.example")
-    return url.rstrip("/")

@@ -14,9 +14,9 @@ from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012, EMPTY_REGISTRY, SchemaRegistry
 
 from conformance.problems import Malformed, Mismatch, SetupFailed
-from conformance.profile.operations import CORE
 from conformance.service.accounts import Accounts
 from conformance.service.session import Session
+from conformance.values.addresses import CORE, authority_of
 from conformance.values.json_values import MISSING, member, printed
 from conformance.values.shown_text import cut
 
@@ -77,7 +77,7 @@ class Description:
         for url in [url for server in nearest if isinstance(url := member(server, "url"), str)]:
             at = urlsplit(urljoin(self.url, url))
             found.append((at.path.rstrip("/") + stated).removeprefix(node.path.removesuffix(DESCRIPTION_PATH)))
-            if at.netloc != node.netloc or "{" in url:
+            if authority_of(at.geturl()) != authority_of(self.url) or "{" in url:
                 found.append(stated)
         return list(dict.fromkeys(found or [stated]))
 

@@ -26,6 +26,7 @@ from conformance.profile.operations import BILLING, GROUPS, INFORMATION, MANAGEM
 from conformance.profile.reading import tell
 from conformance.service.acceptance import raise_for_trouble
 from conformance.service.session import Session
+from conformance.values.addresses import authority_of
 from conformance.values.shown_text import cut
 
 THE_DESCRIPTION_ITSELF = frozenset({"openapi", "swagger_ui"})
@@ -147,9 +148,9 @@ def check_viewer(session: Session) -> None:
 
 def _must_find_description(session: Session, url: str, page: Answer, name: str, headers: dict[str, str]) -> None:
     """Raise Mismatch where the page writes addresses of the description on this node, and none of them has it."""
-    host = urlsplit(session.target.base_url).netloc
+    host = authority_of(session.target.base_url)
     written = [urljoin(url, unescape(found["url"])) for found in ADDRESS.finditer(page.text)]
-    addresses = [address for address in written if name in address and urlsplit(address).netloc == host]
+    addresses = [address for address in written if name in address and authority_of(address) == host]
     if not addresses or "<base" in page.text.lower():
         return
     for address in addresses[:MOST_SCRIPTS]:
@@ -164,8 +165,8 @@ def _must_find_description(session: Session, url: str, page: Answer, name: str, 
 
 def _own_scripts(session: Session, url: str, page: str, headers: dict[str, str]) -> list[Answer]:
     """The answers to requests for the page's scripts that this node serves."""
-    host = urlsplit(session.target.base_url).netloc
-    own = [script for source in SCRIPT.findall(page) if urlsplit(script := urljoin(url, source)).netloc == host]
+    host = authority_of(session.target.base_url)
+    own = [script for source in SCRIPT.findall(page) if authority_of(script := urljoin(url, source)) == host]
     return [_redirected(session, script, headers)[1] for script in own[:MOST_SCRIPTS]]
 
 
@@ -183,7 +184,7 @@ def _must_run(scripts: Sequence[Answer]) -> None:
 
 def _texts(session: Session, url: str, page: str, scripts: Sequence[Answer], headers: dict[str, str]) -> Iterator[str]:
     """The address and text of the viewer's page, of the node's scripts in it, and of configurations that they name."""
-    host = urlsplit(session.target.base_url).netloc
+    host = authority_of(session.target.base_url)
     yield unquote(url)
     yield page
     configurations = CONFIGURATION.findall(f"{unquote(urlsplit(url).query)} {page}")
@@ -191,7 +192,7 @@ def _texts(session: Session, url: str, page: str, scripts: Sequence[Answer], hea
         yield script.text
         configurations += CONFIGURATION.findall(script.text)
     addresses = dict.fromkeys(urljoin(url, configuration) for configuration in configurations)
-    for configuration in [address for address in addresses if urlsplit(address).netloc == host][:MOST_SCRIPTS]:
+    for configuration in [address for address in addresses if authority_of(address) == host][:MOST_SCRIPTS]:
         yield _page(session, configuration, headers)[1].text
 
 

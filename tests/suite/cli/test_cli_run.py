@@ -140,7 +140,7 @@ def test_run_against_nobody_ends_in_one_line(place: Path) -> None:
         (("--pack-dir", "absent"), "absent: is no folder"),
         (("--rate", "nan"), "argument --rate: has to be a number above 0, unlike nan"),
         (("--node-url", "http://[::1"), "argument --node-url: http://[::1: Invalid IPv6 URL"),
-        (("--node-url", "http://127.0.0.1:99999"), "Port out of range"),
+        (("--node-url", "http://127.0.0.1:99999"), "has to name a port from 1 to 65535"),
         (("--node-url", "http://node..example"), "'node..example' is no name of a host"),
         (("--output", "pack.yaml/out"), "cannot be written into: Not a directory"),
         (("--output", "blocked"), "blocked cannot be written into: Is a directory"),

@@ -121,7 +121,7 @@ def test_address_of_the_node_is_shown_without_secrets(url: str, shown: str) -> N
 def test_profile_is_shown_without_what_its_addresses_give_away() -> None:
     profile = Profile.model_validate(
         {
-            "base_url": "https://user:hunter2@node.example/base",
+            "base_url": "https://node.example/base",
             "control_url": "https://node.example/hunter2",
             "chain": {"rpc_url": "https://chain.example/v3/hunter2?hunter2"},
             "payments": {"provider_url": "https://pay.example"},

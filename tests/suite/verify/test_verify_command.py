@@ -147,7 +147,7 @@ def test_no_policy_is_written_of_what_is_refused(
         (["--quote", "x", "--collateral", "y", "--at", "1", "--write-policy", "z"], "--write-policy needs a URL"),
         ([], "name one thing to judge"),
         (["http://x", "--evidence", "y"], "name one thing to judge"),
-        (["service.example"], "is no base URL"),
+        (["service.example"], "begins with http:// or https://, unlike service.example"),
         (["http://127.0.0.1:1"], "cannot be fetched"),
         (["--evidence", "absent"], "absent: is not a folder"),
         (["--evidence", "EVIDENCE", "--pccs", "http://x"], "--pccs needs a URL"),
