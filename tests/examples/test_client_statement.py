@@ -1,0 +1,160 @@
+"""The client in TypeScript that sends a key only to judged code: a second reader of statements."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.attestation_vectors.files import Vector, shipped
+from conformance.verify import Evidence, Policy, verify
+from conformance.verify.evidence import CHAIN_CONFIG, STATEMENT
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "client-statement"
+ASKED = {
+    "statement-signature",
+    "statement-type",
+    "statement-predicate",
+    "judged-compose-differs",
+    "judged-contract-differs",
+    "judged-app-differs",
+    "judged-boot-differs",
+    "judged-result",
+    "judged-too-old",
+    "judged-in-future",
+}
+"""What the example looks at; its JSON and base64 are read as its libraries read them."""
+UNASKED = {"another machine, whose boot the policy knows": "the example takes no measurements"}
+
+
+@pytest.fixture(scope="module")
+def node() -> str:
+    found = shutil.which("node")
+    if found is None or not (EXAMPLE / "node_modules" / "tsx").is_dir():
+        advice = "tsx is missing: run `npm --prefix examples/client-statement ci`"
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(advice)
+    return found
+
+
+def statements() -> list[Vector]:
+    return [vector for vector in shipped() if vector.file == "statement.json" and STATEMENT in vector.files]
+
+
+def question(vector: Vector) -> dict[str, Any]:
+    policy: Any = vector.policy["statement"]
+    verified = verify(Evidence(vector.files), Policy(root=vector.root.encode()))
+    return {
+        "envelope": vector.files[STATEMENT].decode(),
+        "signers": [signer["key"] for signer in policy["signers"]],
+        "measured": dict(verified.identity),
+        "chain": json.loads(vector.files[CHAIN_CONFIG]),
+        "results": policy.get("accept", ["PASSED"]),
+        "mostDays": policy.get("max_age_days", 100_000),
+        "at": vector.at,
+    }
+
+
+def test_second_reader_judges_statements_alike(node: str) -> None:
+    asked = [vector for vector in statements() if vector.finding in {*ASKED, None} and vector.comment not in UNASKED]
+    assert len(asked) > 100
+    lines = "".join(json.dumps(question(vector)) + "\n" for vector in asked)
+    script = Path(__file__).with_name("statement_vectors.mts")
+    done = subprocess.run(  # noqa: S603 - our own script
+        [node, "--import", "tsx", str(script)], cwd=EXAMPLE, input=lines, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    said = done.stdout.splitlines()
+    assert len(said) == len(asked)
+    wrong = [
+        f"{vector.id} {vector.comment}: {answer}"
+        for vector, answer in zip(asked, said, strict=True)
+        if answer.partition(":")[0] != vector.result
+    ]
+    assert wrong == []
+
+
+class Service(ThreadingHTTPServer):
+    """Tells its contract, and keeps the keys that it is sent."""
+
+    def __init__(self, chain_config: bytes) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.chain_config = chain_config
+        self.keys: list[str] = []
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Service
+
+    def do_GET(self) -> None:
+        if key := self.headers.get("X-Api-Key"):
+            self.server.keys.append(key)
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(self.server.chain_config)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def sound() -> Vector:
+    return next(vector for vector in statements() if vector.result == "accepted")
+
+
+@pytest.fixture
+def service(sound: Vector) -> Iterator[Service]:
+    with Service(sound.files[CHAIN_CONFIG]) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def client(node: str, service: Service, sound: Vector, folder: Path) -> subprocess.CompletedProcess[str]:
+    verified = verify(Evidence(sound.files), Policy(root=sound.root.encode()))
+    policy: Any = sound.policy["statement"]
+    (folder / "verdict.json").write_text(verified.as_json(), encoding="utf-8")
+    (folder / "signer.pem").write_text(policy["signers"][0]["key"], encoding="utf-8")
+    if not (folder / "statement.json").exists():
+        (folder / "statement.json").write_bytes(sound.files[STATEMENT])
+    files = [str(folder / name) for name in ("verdict.json", "statement.json", "signer.pem")]
+    return subprocess.run(  # noqa: S603 - our own script
+        [node, "--import", "tsx", "client.ts", f"http://127.0.0.1:{service.server_port}", *files],
+        cwd=EXAMPLE,
+        env=os.environ | {"API_KEY": "secret"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_client_sends_its_key_to_judged_code(node: str, service: Service, sound: Vector, tmp_path: Path) -> None:
+    done = client(node, service, sound, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert service.keys == ["secret"]
+
+
+def test_client_sends_no_key_to_other_code(node: str, service: Service, sound: Vector, tmp_path: Path) -> None:
+    service.chain_config = service.chain_config.replace(b"31337", b"31338")
+    done = client(node, service, sound, tmp_path)
+    assert (done.returncode, service.keys) == (1, [])
+    assert "No key is sent: judged-code: another contract" in done.stderr
+
+
+def test_client_sends_no_key_by_a_statement_of_somebody_else(
+    node: str, service: Service, sound: Vector, tmp_path: Path
+) -> None:
+    false = next(vector for vector in statements() if vector.comment == "of somebody else, who names the signer")
+    (tmp_path / "statement.json").write_bytes(false.files[STATEMENT])
+    done = client(node, service, sound, tmp_path)
+    assert (done.returncode, service.keys) == (1, [])
+    assert "No key is sent: statement-signature" in done.stderr
