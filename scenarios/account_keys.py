@@ -82,6 +82,20 @@ def wallet_address_of_each_account(judge: Judge, node: Node) -> None:
         judge.that(addresses[0] != addresses[1], "two addresses", addresses)
 
 
+def in_other_case(key: str) -> list[str]:
+    """The key with the case of its letters swapped, lowered and raised, and with that of its first letter swapped.
+
+    The last digit stays: its spare bits are zero in a key, and a letter of the other case may have others. The text would be
+    refused for these.
+    """
+    digits = key.rstrip("=")
+    head, rest = digits[:-1], key[len(digits) - 1 :]
+    first = next(index for index, digit in enumerate(head) if digit.isalpha())
+    one_swapped = f"{head[:first]}{head[first].swapcase()}{head[first + 1 :]}"
+    heads = [head.swapcase(), head.lower(), head.upper(), one_swapped]
+    return [f"{text}{rest}" for text in dict.fromkeys(heads) if text != head]
+
+
 @case("altered-key-is-refused", requirements=["AKEY-110"], needs=NEEDS)
 def altered_key_is_refused(judge: Judge, node: Node) -> None:
     """A key that differs from an account's key opens nothing."""
@@ -94,7 +108,7 @@ def altered_key_is_refused(judge: Judge, node: Node) -> None:
     write = node.groups.creation(alice)
     adds = node.session.accept(write)[1]
     groups = unchanged_list(node.session, "list_groups", alice)
-    for key in (*one_bit_off, *cut_or_longer, f"0x{in_hex}", in_hex, alice.lower(), ""):
+    for key in (*one_bit_off, *cut_or_longer, f"0x{in_hex}", in_hex, *in_other_case(alice), ""):
         with judge.apart():
             must_refuse(node.session, replace(read, credential=key), ["unauthenticated"], control=lists, unchanged=[])
     altered = replace(write, credential=one_bit_off[-1])

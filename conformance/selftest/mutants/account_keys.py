@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import secrets
 from collections.abc import Callable
 from dataclasses import replace
@@ -288,14 +289,24 @@ def key_in_hex_is_accepted(node: Node) -> None:
     ask_as(node, READS, in_base64)
 
 
-@mutant("AKEY-110")
-def case_of_a_key_is_ignored(node: Node) -> None:
-    """Compare keys for lists without regard to case."""
+@mutant(
+    "AKEY-110",
+    each=[
+        row("of-every-letter", str.lower),
+        row("of-the-first-letter", lambda key: re.sub("[A-Za-z]", lambda one: one[0].lower(), key, count=1)),
+    ],
+)
+def case_of_a_key_is_ignored(node: Node, compared: Callable[[str], str]) -> None:
+    """Compare keys for lists without regard to case, where the text is base64 as the node writes it."""
     book = key_book(node)
 
     def as_given_out(request: Received) -> str:
         sent = presented(request)
-        return next((key for key in book.accounts if key.lower() == sent.lower()), sent)
+        try:
+            canonical = _in_base64(base64.b64decode(sent, validate=True)) == sent
+        except ValueError:
+            return sent
+        return next((key for key in book.accounts if canonical and compared(key) == compared(sent)), sent)
 
     ask_as(node, READS, as_given_out)
 
