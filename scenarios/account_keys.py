@@ -85,8 +85,8 @@ def wallet_address_of_each_account(judge: Judge, node: Node) -> None:
 def in_other_case(key: str) -> list[str]:
     """The key with the case of its letters swapped, lowered and raised, and with that of its first letter swapped.
 
-    The last digit stays: its spare bits are zero in a key, and a letter of the other case may have others. The text would be
-    refused for these.
+    The last digit stays. Its spare bits are zero in a key; those of its other case may not be, and the text would be
+    refused for them.
     """
     digits = key.rstrip("=")
     head, rest = digits[:-1], key[len(digits) - 1 :]

@@ -48,7 +48,8 @@ def check_pages(judge: Judge, node: Node, request: OutgoingRequest, least: int) 
         )
     largest = node.session.target.page_size
     with judge.apart("LIST-060"):
-        behind = -(-len(whole) // largest)
+        served = 1 if node.session.target.page_size_is_assumed else largest
+        behind = -(-len(whole) // served)
         for number, size in ((behind, largest), *((number, small_page(node)) for number in FAR)):
             page = {**request.members, "page_number": first_page(node.session) + number, "page_size": size}
             answer = node.session.send(replace(request, members=page))

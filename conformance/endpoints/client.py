@@ -142,6 +142,11 @@ class Target:
         limits = self.profile.limits
         return limits.page_size_max or limits.page_size_default or 10
 
+    @property
+    def page_size_is_assumed(self) -> bool:
+        """Whether nobody stated the largest page, so that a node may serve smaller ones than it is asked for."""
+        return "limits.page_size_max" in self.profile.assumed
+
     def operation(self, name: str) -> Operation:
         """An operation as this node serves it. Raises ProfileSilent when the profile leaves it out."""
         if name not in self._operations:

@@ -42,9 +42,11 @@ def only(items: Iterable[object], name: str, value: object) -> object:
 def read_pages(session: Session, request: OutgoingRequest, page_size: int | None = None) -> list[object]:
     """All items in order. Departures: a refusal, a page that is no array or is too long, the same page again.
 
-    A page behind the last may be empty or refused: the specification does not say which.
+    A page behind the last may be empty or refused: the specification does not say which. Where the profile does not
+    state the largest size, a node may serve less than was asked for: then only such a page ends the list.
     """
     size = page_size or session.target.page_size
+    short_page_ends = not session.target.page_size_is_assumed
     first = first_page(session)
     items: list[object] = []
     previous: list[object] = []
@@ -53,7 +55,7 @@ def read_pages(session: Session, request: OutgoingRequest, page_size: int | None
         if page and page == previous:
             raise Malformed(f"other items on page {first + number} than on the one before", printed(page)[:300])
         items += page
-        if len(page) < size:
+        if not page or (len(page) < size and short_page_ends):
             return items
         previous = page
     raise Malformed(f"an end of the list within {MOST_PAGES} pages", f"{len(items)} items and no end")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from tiny_node import TinyNode, always
+from tiny_node import Asked, TinyNode, Told, always
 
 from conformance.endpoints.client import Target
 from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import Malformed, NotAccepted
+from conformance.profile import Profile
 from conformance.service import Accounts, Groups, Session, UsageKeys, chain_id, contract_address
 from conformance.service.cleanup import clean_up
 
@@ -98,3 +101,17 @@ def test_clean_up_goes_on_where_something_cannot_be_removed(session: Session, no
     clean_up(session)
 
     assert node.groups[alice.key] == []
+
+
+def test_list_is_read_to_an_empty_page_where_nobody_states_the_largest(node: TinyNode) -> None:
+    def clamped(asked: Asked) -> Told:
+        return node.honest(replace(asked, query={**asked.query, "page_size": "2"}))
+
+    node.faults["list_groups"] = clamped
+    with Target(node.url, Profile().assuming(frozenset({"limits.page_size_max"})), seed="7") as target:
+        session = Session(target, "trial::one")
+        alice = Accounts(session).new().key
+        for name in "abcde":
+            Groups(session).add(alice, name)
+
+        assert len(Groups(session).list(alice)) == 5
