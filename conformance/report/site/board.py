@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +24,25 @@ from conformance.requirements import Level
 JUDGED = frozenset({Level.MUST, Level.SHOULD})
 
 
+STATEMENT_NAME = "statement.json"
+"""Beside results.json."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A statement of a verdict that holds: one of the named signers signed it, and it is about this results.json."""
+
+    signer: str
+    compose_hash: str
+    """Of the code that was judged, hex."""
+    content: bytes
+    """The bytes of the statement."""
+
+
+MarkReader = Callable[[Path, bytes], Mark | None]
+"""Gives the mark of a run, from the folder and the bytes of its results.json. LoadProblem: its statement is false."""
+
+
 @dataclass(frozen=True)
 class Run:
     """One run of a node."""
@@ -37,11 +56,18 @@ class Run:
     """The folder of the node's pages within the site."""
     stem: str
     """The name of the run's page and data, without suffix."""
+    mark: Mark | None = None
+    """The statement of its verdict, verified."""
 
     @property
     def page(self) -> str:
         """The page of the run, from the root of the site."""
         return f"{self.folder}/{self.stem}.html"
+
+    @property
+    def statement(self) -> str:
+        """The statement of its verdict, from the root of the site."""
+        return f"{self.folder}/{self.stem}.statement.json"
 
     @property
     def selection(self) -> str:
@@ -172,7 +198,7 @@ class Board:
         return {(run.results.suite.version, run.results.specification.sha256) for run in self.latest}
 
 
-def collect(folders: Iterable[Path]) -> Board:
+def collect(folders: Iterable[Path], mark: MarkReader = lambda *_: None) -> Board:
     """Read the runs in these folders. LoadProblem: there are none, or two runs of a node have the same version."""
     by_node: dict[str, list[tuple[str, Path, Results]]] = {}
     for folder in folders:
@@ -187,7 +213,8 @@ def collect(folders: Iterable[Path]) -> Board:
                 raise LoadProblem(f"is a second run of {node} {version}: name its folder NODE/VERSION", path)
             by_node.setdefault(node, []).append((version, path, results))
     folders_of = _file_names(sorted(by_node), taken={"index.html"})
-    return Board(tuple(_node(name, folders_of[name], by_node[name]) for name in sorted(by_node, key=str.casefold)))
+    nodes = (_node(name, folders_of[name], by_node[name], mark) for name in sorted(by_node, key=str.casefold))
+    return Board(tuple(nodes))
 
 
 def _names(folder: Path, path: Path) -> tuple[str, str]:
@@ -196,14 +223,16 @@ def _names(folder: Path, path: Path) -> tuple[str, str]:
     return (below[0], " ".join(below[1:])) if below else (folder.resolve().name, "")
 
 
-def _node(name: str, folder: str, runs: list[tuple[str, Path, Results]]) -> Node:
+def _node(name: str, folder: str, runs: list[tuple[str, Path, Results]], mark: MarkReader) -> Node:
     runs = sorted(runs, key=lambda run: run[2].started)
     stems = _file_names([version for version, _, _ in runs], taken={"index"})
     return Node(
         name,
         folder,
         tuple(
-            Run(name, version, results, path.read_bytes(), folder, stems[version]) for version, path, results in runs
+            Run(name, version, results, content, folder, stems[version], mark(path.parent, content))
+            for version, path, results in runs
+            for content in [path.read_bytes()]
         ),
     )
 

@@ -28,13 +28,16 @@ def write_site(board: Board, folder: Path) -> Path:
         for run in node.runs:
             write_whole(folder / run.page, html(run.results, _links(run)))
             write_whole(folder / node.folder / f"{run.stem}.json", run.content.decode())
+            if run.mark is not None:
+                write_whole(folder / run.statement, run.mark.content.decode())
         write_whole(folder / node.folder / INDEX, _history(node))
     write_whole(folder / INDEX, _index(board))
     return folder / INDEX
 
 
 def _links(run: Run) -> list[tuple[str, str]]:
-    return [("All nodes", f"../{INDEX}"), (f"History of {run.node}", INDEX), ("results.json", f"{run.stem}.json")]
+    links = [("All nodes", f"../{INDEX}"), (f"History of {run.node}", INDEX), ("results.json", f"{run.stem}.json")]
+    return links + ([(f"statement of {run.mark.signer}", f"{run.stem}.statement.json")] if run.mark else [])
 
 
 def _index(board: Board) -> str:

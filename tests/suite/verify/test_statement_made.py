@@ -375,3 +375,49 @@ def test_signer_that_is_no_key_is_refused_by_the_library(judged: Path) -> None:
     policy = replace(POLICY, statement=StatementPolicy((Signer(b"nobody"),)))
     statement = (judged / "statement.json").read_bytes()
     assert "signer-unusable" in verify(LATER.with_file("statement.json", statement), policy).codes
+
+
+# the board
+
+
+def site(folder: Path, *more: object) -> int:
+    runs = folder / "runs" / "acme" / "1.0"
+    runs.mkdir(parents=True, exist_ok=True)
+    for name in ("results.json", "statement.json"):
+        (runs / name).write_bytes((folder / name).read_bytes())
+    return main(["site", *map(str, [folder / "runs", "-o", folder / "site", *more])])
+
+
+def test_board_marks_a_run_whose_statement_holds(judged: Path) -> None:
+    assert site(judged, "--signer", judged / "signer.pem") == 0
+    board = (judged / "site" / "index.html").read_text(encoding="utf-8")
+    assert "signed by signer</a> for code <code>" + MADE.compose_hash.hex()[:12] in board
+    kept = judged / "site" / "acme" / "1.0.statement.json"
+    assert kept.read_bytes() == (judged / "statement.json").read_bytes()
+    assert "statement of signer" in (judged / "site" / "acme" / "1.0.html").read_text(encoding="utf-8")
+
+
+def test_board_shows_no_mark_of_a_signer_whom_nobody_named(judged: Path) -> None:
+    assert site(judged) == 0
+    assert "signed by" not in (judged / "site" / "index.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "why"),
+    [
+        ("results.json", b'"seed": "7"', b'"seed": "8"', "is about another results.json than the one beside it"),
+        ("statement.json", b'"sig": "', b'"sig": "MEU', "statement-malformed: sig: no standard base64"),
+        ("statement.json", b'"keyid": "', b'"keyid": "0', "statement-signature: signature 1 of 1"),
+        ("signer.pem", b"PUBLIC", b"PRIVATE", "--signer"),
+    ],
+)
+def test_board_is_not_made_with_a_false_statement(
+    name: str, old: bytes, new: bytes, why: str, judged: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    body = (judged / name).read_bytes()
+    assert old in body
+    (judged / name).write_bytes(body.replace(old, new))
+    assert site(judged, "--signer", judged / "signer.pem") == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert why in line
+    assert not (judged / "site" / "index.html").exists()
