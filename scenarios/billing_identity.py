@@ -75,6 +75,10 @@ def paid_and_credited(node: Node, carol: SuiteWallet) -> tuple[dict[str, Accepte
     return controls, requests
 
 
+BESIDE_THE_PROOF = {"too old": ["LIM-020"], "too early": ["LIM-020"], "signed by another": ["BILL-260"]}
+"""What an accepted proof contradicts beside BILL-240, by what is wrong with it."""
+
+
 def wrong_proofs(node: Node, carol: SuiteWallet) -> Mapping[str, dict[str, str | None]]:
     """Values of X-Wallet-Auth that prove nothing, by what is wrong with them."""
     session = node.session
@@ -86,7 +90,7 @@ def wrong_proofs(node: Node, carol: SuiteWallet) -> Mapping[str, dict[str, str |
     }
 
 
-@case("nothing-is-bought-without-proof", requirements=["BILL-240", "BILL-260"], needs=BUYS)
+@case("nothing-is-bought-without-proof", requirements=["BILL-240", "BILL-260", "LIM-020"], needs=BUYS)
 def nothing_is_bought_without_proof(judge: Judge, node: Node) -> None:
     """Neither endpoint that pays takes a proof of another flow, chain, time or signer."""
     carol, mallory = owner(node, "carol"), node.wallets.new("mallory")
@@ -95,8 +99,10 @@ def nothing_is_bought_without_proof(judge: Judge, node: Node) -> None:
     for name, request in requests.items():
         forged = {"signed by another": billing_auth(node.session, carol, signed_by=mallory)}
         for reason, proof in {**wrong_proofs(node, carol), **forged}.items():
-            about = ["BILL-240", "BILL-260"] if reason in forged else ["BILL-240"]
-            with judge.apart(*about), Refusals(node.session, control=controls[name], unchanged=reads) as refusals:
+            with (
+                judge.apart("BILL-240", *BESIDE_THE_PROOF.get(reason, ())),
+                Refusals(node.session, control=controls[name], unchanged=reads) as refusals,
+            ):
                 refusals.send(replace(request, headers=proof), NO_PROOF)
 
 

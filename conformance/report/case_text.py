@@ -26,11 +26,15 @@ def rerun(case: str, seed: str, options: Sequence[str], cell: str = "") -> str:
     )
 
 
-def explain(outcome: Outcome | CaseResult, command: str) -> str:
-    """The report of one case, as lines of text: what is broken, what was expected, what led to it."""
+def explain(outcome: Outcome | CaseResult, command: str, order: Sequence[str] = ()) -> str:
+    """The report of one case, as lines of text: what is broken, what was expected, what led to it.
+
+    `order` is that of the statements, where the whole run is known; others follow as the case names them.
+    """
     failure = outcome.failure
     led = story(failure.conversation if failure else None)
-    lines = [f"{outcome.verdict.upper()}: {outcome.case}", f"  {outcome.title}", *_statements(outcome.blamed), ""]
+    blamed = sorted(outcome.blamed, key=lambda name: order.index(name) if name in order else len(order))
+    lines = [f"{outcome.verdict.upper()}: {outcome.case}", f"  {outcome.title}", *_statements(blamed), ""]
     if failure is None or outcome.verdict is not Verdict.FAIL:
         lines += [f"  {outcome.reason}"]
     else:

@@ -46,13 +46,29 @@ class Changed:
     """The cases that fail now."""
 
 
+def cases_of(results: Results) -> str:
+    """Which cases a run chose, in words."""
+    return ("quick " if results.quick else "") + (" ".join(results.selected) or "every case")
+
+
 def compare(before: Results, after: Results) -> tuple[Changed, ...]:
-    """Every requirement whose verdict changed, by change and then in the order of the catalogue."""
+    """Every requirement whose verdict changed, by change and then in the order of the catalogue.
+
+    Where the runs chose other cases, what follows from the choice alone is no change.
+    """
     old = {requirement.id: requirement for requirement in before.requirements}
     new = {requirement.id: requirement for requirement in after.requirements}
-    changed = [_changed(old.get(name), new.get(name)) for name in {**old, **new}]
+    changed = filter(None, (_changed(old.get(name), new.get(name)) for name in {**old, **new}))
+    if cases_of(before) != cases_of(after):
+        changed = (one for one in changed if not _chosen_otherwise(one))
     order = list(Change)
-    return tuple(sorted(filter(None, changed), key=lambda item: order.index(item.change)))
+    return tuple(sorted(changed, key=lambda item: order.index(item.change)))
+
+
+def _chosen_otherwise(one: Changed) -> bool:
+    """Whether the choice of cases explains the change."""
+    verdicts = {one.before, one.after}
+    return Judgement.NOT_RUN in verdicts or verdicts == PASSING
 
 
 def _changed(before: RequirementResult | None, after: RequirementResult | None) -> Changed | None:
@@ -80,6 +96,8 @@ def markdown(before: Results, after: Results, changed: Iterable[Changed]) -> str
     """The changes as Markdown."""
     lines = ["# Changes between two runs", "", "| | before | after |", "|---|---|---|"]
     lines += [f"| {name} | {old} | {new} |" for name, (old, new) in _facts(before, after).items()]
+    if cases_of(before) != cases_of(after):
+        lines += ["", "The runs chose other cases: only statements that both tried are compared."]
     groups: dict[Change, list[Changed]] = {}
     for one in changed:
         groups.setdefault(one.change, []).append(one)
@@ -97,12 +115,13 @@ def _facts(before: Results, after: Results) -> Mapping[str, tuple[str, str]]:
     def of(results: Results) -> list[str]:
         return [
             code(results.target.base_url),
-            "conforms" if results.conforms else "does not",
+            "conforms" if results.conforms else "does not conform",
             f"{results.started:%Y-%m-%d %H:%M} UTC",
+            code(cases_of(results)),
             results.suite.version,
             code(results.specification.sha256[:16]),
             code(f"{results.profile.source} {results.profile.sha256[:16]}"),
         ]
 
-    names = ("node", "verdict", "run", "suite", "specification", "profile")
+    names = ("node", "verdict", "run", "cases", "suite", "specification", "profile")
     return dict(zip(names, zip(of(before), of(after), strict=True), strict=True))

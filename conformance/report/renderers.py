@@ -37,9 +37,9 @@ def badge(results: Results) -> str:
     """An endpoint badge of shields.io."""
     count = results.totals.cases
     colour = "brightgreen" if results.conforms else "red" if results.exit_code == 1 else "lightgrey"
-    message = (
-        ", ".join(f"{count[verdict]} {word}" for verdict, word in WORDS.items() if count.get(verdict)) or "no case"
-    )
+    counted = [(count[verdict], word) for verdict, word in WORDS.items() if count.get(verdict)]
+    message = ", ".join(f"{number} {word.removesuffix('s') if number == 1 else word}" for number, word in counted)
+    message = message or "no case"
     return json.dumps({"schemaVersion": 1, "label": "conformance", "message": message, "color": colour}) + "\n"
 
 

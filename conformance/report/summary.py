@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from conformance.report.causes import counted, numbered
 from conformance.report.judgement import Judgement
+from conformance.report.ranking import broken
 from conformance.report.results import CaseResult, RequirementResult, Results
 from conformance.requirements import Level
 from conformance.values.shown_text import plain
@@ -79,12 +80,12 @@ def _causes(results: Results) -> Iterable[str]:
 
 
 def _broken(results: Results) -> Iterable[str]:
-    broken = [requirement for requirement in results.requirements if requirement.verdict is Judgement.FAIL]
+    failed = broken(results)
     cases, numbers = {case.case: case for case in results.cases}, numbered(results)
-    if broken:
+    if failed:
         yield "## Statements that the node breaks"
         yield ""
-    for requirement in broken:
+    for requirement in failed:
         yield f"- **{requirement.id}** ({requirement.level}) {_plain(requirement)}"
         for name in requirement.failed:
             why = f"cause {numbers[name]}" if name in numbers else departure(cases[name])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from rich.console import Console, RenderableType
 from rich.table import Table
@@ -13,6 +13,7 @@ from rich.text import Text
 from conformance.report.causes import counted, numbered
 from conformance.report.judgement import Judgement
 from conformance.report.matrix import drawn, matrices
+from conformance.report.ranking import broken
 from conformance.report.results import CaseResult, RequirementResult, Results, Totals
 from conformance.requirements import Coverage, Level
 from conformance.values.shown_text import plain, shortened
@@ -30,13 +31,15 @@ COLUMNS = (
 )
 LONGEST = 160
 """Characters of a departure below the statement that it breaks; the case's own report tells more of it."""
+SHOWN_CASES = 3
+"""Cases below a statement."""
 
 
-def show(results: Results, console: Console) -> None:
-    """Print the report."""
+def show(results: Results, console: Console, told: Collection[str] = ()) -> None:
+    """Print the report. Of the cases that were told already, by their ids, it gives the names alone."""
     console.print(_table(results.requirements))
     grids = [part for case in matrices(results) for part in drawn(case)]
-    for part in (*grids, *_causes(results), *_failures(results), *_notes(results)):
+    for part in (*grids, *_causes(results), *_failures(results, told), *_notes(results)):
         console.print(part, soft_wrap=True)
     style = "bold green" if results.conforms else "bold red"
     console.print(Text(results.sentence, style), soft_wrap=True)
@@ -44,7 +47,6 @@ def show(results: Results, console: Console) -> None:
 
 def _table(requirements: Iterable[RequirementResult]) -> Table:
     judged = [requirement for requirement in requirements if requirement.level in {Level.MUST, Level.SHOULD}]
-    families = dict.fromkeys(requirement.id.partition("-")[0] for requirement in judged)
     table = Table(
         title="Requirements (must and should)", title_justify="left", show_footer=True, box=None, pad_edge=False
     )
@@ -52,9 +54,12 @@ def _table(requirements: Iterable[RequirementResult]) -> Table:
     table.add_column("family", footer="all")
     for judgement, style in COLUMNS:
         table.add_column(judgement.value, justify="right", style=style, footer=str(total[judgement] or "-"))
-    for family in families:
-        count = Counter(requirement.verdict for requirement in judged if requirement.id.startswith(f"{family}-"))
-        table.add_row(family, *(str(count[judgement] or "-") for judgement, _ in COLUMNS))
+    by_family: dict[str, Counter[Judgement]] = {}
+    for requirement in judged:
+        by_family.setdefault(requirement.id.partition("-")[0], Counter())[requirement.verdict] += 1
+    for family, count in by_family.items():
+        if count[Judgement.FAIL] or not total[Judgement.FAIL]:
+            table.add_row(family, *(str(count[judgement] or "-") for judgement, _ in COLUMNS))
     return table
 
 
@@ -66,21 +71,31 @@ def _causes(results: Results) -> Iterable[RenderableType]:
         yield Text(f"      {counted(cause)}; look at {cause.cases[0]}")
 
 
-def _failures(results: Results) -> Iterable[RenderableType]:
-    cases = {case.case: case for case in results.cases}
-    numbers = numbered(results)
-    failed = [requirement for requirement in results.requirements if requirement.verdict is Judgement.FAIL]
-    if failed:
+def _failures(results: Results, told: Collection[str]) -> Iterable[RenderableType]:
+    """The broken statements with their cases, each case once; statements without a further case share a line."""
+    cases, numbers = {case.case: case for case in results.cases}, numbered(results)
+    listed: set[str] = set()
+    beside: list[str] = []
+    if failed := broken(results):
         yield Text("\nRequirements that the node breaks", "bold")
     for requirement in failed:
+        new = [name for name in requirement.failed if name not in listed]
+        listed.update(new)
+        if not new:
+            beside.append(requirement.id)
+            continue
         clause = f" ({requirement.level}; {requirement.section}) {requirement.text}"
         yield Text.assemble("  ", (requirement.id, "bold red"), clause)
-        for name in requirement.failed:
+        for name in new[:SHOWN_CASES]:
             why = f"cause {numbers[name]}" if name in numbers else _departure(cases[name])
-            yield Text(f"      {name}: {why}")
-    unlisted = [case for case in results.cases if case.verdict == "fail" and not case.requirements]
-    for case in unlisted:
-        yield Text(f"  {case.case}: {_departure(case)}")
+            yield Text(f"      {name}" if name in told else f"      {name}: {why}")
+        if len(new) > SHOWN_CASES:
+            yield Text(f"      and {len(new) - SHOWN_CASES} more")
+    if beside:
+        yield Text.assemble("  by the same cases also ", (", ".join(beside), "bold red"))
+    for case in results.cases:
+        if case.verdict == "fail" and not case.requirements and case.case not in told:
+            yield Text(f"  {case.case}: {_departure(case)}")
 
 
 def _departure(case: CaseResult) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 
 import pytest
 from rich.console import Console
@@ -14,13 +15,20 @@ from rich.progress import BarColumn, Progress, TextColumn
 from conformance.console import CommandConsole
 from conformance.ending import PROGRAM, crash, not_printed, say
 from conformance.report import Results, show
+from conformance.report.case_text import explain, rerun
+from conformance.report.ranking import broken, failed_cases
 from conformance.run.costs import cost
-from conformance.run.items import RESULTS, RUNNING, Running, explained
-from conformance.verdict import Verdict
+from conformance.run.items import RESULTS, RUNNING, Running
+from conformance.verdict import Outcome, Verdict
 
 SECONDS_BETWEEN_LINES = 15.0
 NARROWEST = 100
 """Columns that the report takes even where the terminal has fewer."""
+LEAST_SHARE = 0.05
+"""The share of a run from which the time that is left is told: before, it is that of the first case, which is slow."""
+A_SCREEN = 40
+"""Lines of the cases that are told in full; the others have a line each below the statements that they break."""
+RULE = "-"
 WORDS = {
     Verdict.PASS: "passed",
     Verdict.FAIL: "failed",
@@ -57,10 +65,11 @@ class Count:
 
     @property
     def seconds_left(self) -> int | None:
-        """An estimate from the cases' costs in requests; None before the first case has ended."""
-        spent = sum(self._costs[case] for case in self._ended)
-        left = sum(self._costs.values()) - spent
-        return round((self._clock() - self._began) * left / spent) if spent else None
+        """An estimate from the cases' costs in requests; None as long as hardly anything has ended."""
+        spent, every = sum(self._costs[case] for case in self._ended), sum(self._costs.values())
+        if not spent or spent < LEAST_SHARE * every:
+            return None
+        return round((self._clock() - self._began) * (every - spent) / spent)
 
     def __str__(self) -> str:
         """For example ``12 of 590 cases, 7.3 a second, 1:04 left: 11 passed, 1 failed``."""
@@ -166,14 +175,44 @@ class Reporter:
                 self.results = self._run.without_report(f"the report cannot be printed: {problem.strerror}")
 
     def _tell(self) -> None:
-        others = {case: cause for cause in self.results.causes for case in cause.cases[1:]} if self.results else {}
-        for case, text in self._reports:
-            if case not in others:  # the first case of a cause tells it for all of them
-                self._console.rule(style="red")
-                self._console.print(text, markup=False, soft_wrap=True)
+        told = self._tell_cases()
         if self.results is None:
             return
-        self._console.rule()
-        show(self.results, self._console)
+        self._console.rule(characters=RULE)
+        show(self.results, self._console, told)
         if self._run is not None and self._run.unwritten:
             self._console.print(self._run.unwritten, markup=False, soft_wrap=True)
+
+    def _tell_cases(self) -> list[str]:
+        """Print the failures, the most telling first, until they fill a screen; return the cases that were told."""
+        told: list[str] = []
+        lines = 0
+        for case, text in self._in_order():
+            height = text.count("\n") + 2
+            if told and case in self._outcomes and lines + height > A_SCREEN:
+                continue
+            self._console.rule(style="red", characters=RULE)
+            self._console.print(text, markup=False, soft_wrap=True)
+            told.append(case)
+            lines += height
+        return told
+
+    @property
+    def _outcomes(self) -> Mapping[str, Outcome]:
+        return self._run.outcomes if self._run else {}
+
+    def _in_order(self) -> list[tuple[str, str]]:
+        """What failed: first what is no case, then cases as they rank; of a cause that cases share, the first alone."""
+        if self.results is None or self._run is None:
+            return self._reports
+        order = [requirement.id for requirement in broken(self.results)]
+        places = {case.case: place for place, case in enumerate(failed_cases(self.results))}
+        shared = {case for cause in self.results.causes for case in cause.cases[1:]}
+        reports = [report for report in self._reports if report[0] not in shared]
+        reports.sort(key=lambda report: (report[0] in self._outcomes, places.get(report[0], len(places))))
+        explained = partial(self._explained, self._run, order)
+        return [(name, explained(name) if name in places else text) for name, text in reports]
+
+    @staticmethod
+    def _explained(run: Running, order: Sequence[str], case: str) -> str:
+        return explain(run.outcomes[case], rerun(case, run.seed, run.options.to_repeat_case()), order)

@@ -12,6 +12,7 @@ from pydantic import JsonValue
 
 from conformance.report.judgement import Judgement
 from conformance.report.matrix import Grid, matrices, summary
+from conformance.report.ranking import broken
 from conformance.report.results import CaseResult, CellResult, RequirementResult, Results
 from conformance.requirements import Level
 from conformance.verdict import CellVerdict
@@ -84,10 +85,10 @@ class View:
             by_pack.setdefault(case.case.partition("::")[0], []).append(case)
         return by_pack
 
-    @property
+    @cached_property
     def broken(self) -> Sequence[RequirementResult]:
-        """The statements that the node breaks."""
-        return [requirement for requirement in self.results.requirements if requirement.verdict is Judgement.FAIL]
+        """The statements that the node breaks, what explains most of the failures first."""
+        return broken(self.results)
 
     @property
     def seconds(self) -> float:

@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 
 from conformance.problems import LoadProblem
-from conformance.report.compare import PASSING, Change, compare
+from conformance.report.compare import PASSING, Change, cases_of, compare
 from conformance.report.judgement import Judgement
 from conformance.report.load import load_results
 from conformance.report.results import RequirementResult, Results
@@ -72,8 +72,7 @@ class Run:
     @property
     def selection(self) -> str:
         """The selection of cases, in words."""
-        chosen = " ".join(self.results.selected)
-        return ("quick " if self.results.quick else "") + chosen or "every case"
+        return cases_of(self.results)
 
     @property
     def is_whole(self) -> bool:

@@ -43,6 +43,15 @@ def test_time_left_follows_what_the_cases_cost(clock: Clock) -> None:
     assert str(count) == "2 of 3 cases, 0.1 a second, 0:10 left: 1 passed, 1 failed"
 
 
+def test_time_left_is_not_told_from_hardly_any_case(clock: Clock) -> None:
+    count = Count([f"p::{number}" for number in range(21)], clock)
+    clock.now = 1
+    count.add("p::0", Verdict.PASS)
+    assert str(count) == "1 of 21 cases: 1 passed"
+    count.add("p::1", Verdict.PASS)
+    assert str(count) == "2 of 21 cases, 2.0 a second, 0:10 left: 2 passed"
+
+
 class Run:
     """A reporter that listens to cases as they end."""
 

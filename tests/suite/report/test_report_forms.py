@@ -15,6 +15,7 @@ from conformance.cli import main
 from conformance.report import ExitCode, Results, results_of, write_results
 from conformance.report import summary as summary_module
 from conformance.report.compare import Change, compare
+from conformance.report.compare import markdown as told_changes
 from conformance.report.renderers import RENDERERS, badge
 from conformance.report.summary import code, markdown
 from conformance.report.write import make_writable, write_whole
@@ -94,6 +95,12 @@ def test_summary_ends_where_it_would_be_too_long(monkeypatch: pytest.MonkeyPatch
         ((PASSED,), "brightgreen", "1 passed"),
         ((PASSED, FAILED), "red", "1 failed, 1 passed"),
         ((PASSED, UNSURE), "lightgrey", "1 inconclusive, 1 passed"),
+        ((PASSED, outcome("p::b", Verdict.KNOWN, "A-020")), "brightgreen", "1 passed, 1 known failure"),
+        (
+            (PASSED, *(outcome(f"p::{name}", Verdict.KNOWN) for name in "bc")),
+            "brightgreen",
+            "1 passed, 2 known failures",
+        ),
     ],
 )
 def test_badge_tells_the_verdict(outcomes: tuple[Outcome, ...], colour: str, message: str) -> None:
@@ -121,6 +128,15 @@ def test_comparison_names_what_became_of_each_requirement(
     assert {name: found.get(name) for name in changes} == changes
     if not changes:
         assert found == {}
+
+
+def test_runs_of_other_cases_are_compared_where_both_tried_a_statement() -> None:
+    whole = results_of(record(PASSED, outcome("p::b", Verdict.PASS, "A-010", "A-020")), KNOWN, LISTED)
+    quick = results_of(replace(record(PASSED), quick=True), KNOWN, LISTED)
+    assert compare(whole, quick) == compare(quick, whole) == ()
+    assert "only statements that both tried are compared" in told_changes(whole, quick, ())
+    broken = results_of(replace(record(FAILED), quick=True), KNOWN, LISTED)
+    assert Change.BROKEN in {one.change for one in compare(whole, broken)}
 
 
 @pytest.fixture

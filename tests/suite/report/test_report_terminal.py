@@ -31,10 +31,10 @@ def rows(text: str) -> dict[str, list[str]]:
     }
 
 
-def test_table_counts_requirements_by_family() -> None:
+def test_table_counts_requirements_of_the_families_with_failures() -> None:
     found = rows(shown(record(PASSED, FAILED)))
     assert found["A"] == ["-", "-", "3", "-", "-", "-", "-", "-"]
-    assert found["B"] == ["-", "-", "-", "-", "-", "-", "-", "1"]
+    assert "B" not in found
     assert found["all"] == ["-", "-", "3", "-", "-", "-", "-", "1"]
 
 
@@ -45,8 +45,16 @@ def test_passing_requirements_are_counted_apart_from_those_passing_in_part() -> 
 
 def test_failed_requirement_is_told_with_clause_and_departure() -> None:
     text = shown(record(PASSED, FAILED))
-    assert "A-010 (must; Limits) The node counts." in text
+    assert "A-020 (should; Limits) The node counts." in text
     assert "p::b: steps[1] call x: expected a [b] list; got nothing" in text
+    assert "by the same cases also A-010, A-030" in text
+
+
+def test_case_that_was_told_in_full_is_only_named() -> None:
+    console = Console(file=io.StringIO(), width=140, color_system=None)
+    show(results_of(record(PASSED, FAILED), KNOWN, LISTED), console, ["p::b"])
+    assert isinstance(console.file, io.StringIO)
+    assert "      p::b\n" in console.file.getvalue()
 
 
 def test_text_of_a_node_controls_neither_the_terminal_nor_the_log_of_a_job() -> None:

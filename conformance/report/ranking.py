@@ -1,0 +1,42 @@
+"""Orders the statements that a node breaks, and the cases that failed: what explains most of the failures comes first.
+
+The order is that of spectrum-based fault localisation (Ochiai, doi:10.1109/TAIC.PART.2007.13), with statements in place
+of lines of code: a statement ranks higher the more cases fail by it, and lower the more cases that name it pass.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from conformance.report.judgement import Judgement
+from conformance.report.results import CaseResult, RequirementResult, Results
+from conformance.verdict import Verdict
+
+
+def broken(results: Results) -> tuple[RequirementResult, ...]:
+    """The statements with verdict fail: those that explain most first, those that only restate others last."""
+    ranks = {name: rank for rank, name in enumerate(_named(results.cases))}
+    failed = [requirement for requirement in results.requirements if requirement.verdict is Judgement.FAIL]
+    return tuple(sorted(failed, key=lambda requirement: ranks.get(requirement.id, len(ranks))))
+
+
+def failed_cases(results: Results) -> tuple[CaseResult, ...]:
+    """The cases that failed: those of the first statement first, of these the case that charges least."""
+    ranks = {requirement.id: rank for rank, requirement in enumerate(broken(results))}
+
+    def key(case: CaseResult) -> tuple[int, int, int, str]:
+        blamed = case.contradicted or case.requirements
+        rank = min((ranks.get(name, len(ranks)) for name in blamed), default=len(ranks))
+        return rank, len(blamed), case.exchanges, case.case
+
+    return tuple(sorted((case for case in results.cases if case.verdict is Verdict.FAIL), key=key))
+
+
+def _named(cases: Sequence[CaseResult]) -> list[str]:
+    """The statements that failing cases name themselves, the most suspicious first."""
+    failing = [case.contradicted or case.requirements for case in cases if case.verdict is Verdict.FAIL]
+    failed = Counter(name for names in failing for name in names)
+    passed = Counter(name for case in cases if case.verdict is Verdict.PASS for name in case.requirements)
+    place = {name: number for names in reversed(failing) for number, name in enumerate(names)}
+    return sorted(failed, key=lambda name: (-(failed[name] ** 2) / (failed[name] + passed[name]), place[name]))
