@@ -58,9 +58,9 @@ def compare(before: Results, after: Results) -> tuple[Changed, ...]:
     """
     old = {requirement.id: requirement for requirement in before.requirements}
     new = {requirement.id: requirement for requirement in after.requirements}
-    changed = filter(None, (_changed(old.get(name), new.get(name)) for name in {**old, **new}))
+    changed = list(filter(None, (_changed(old.get(name), new.get(name)) for name in {**old, **new})))
     if cases_of(before) != cases_of(after):
-        changed = (one for one in changed if not _chosen_otherwise(one))
+        changed = [one for one in changed if not _chosen_otherwise(one)]
     order = list(Change)
     return tuple(sorted(changed, key=lambda item: order.index(item.change)))
 
