@@ -13,8 +13,7 @@ from conformance.report import Results, results_of
 from conformance.report.case_text import explain
 from conformance.report.ranking import broken, failed_cases
 from conformance.resources import scenarios
-from conformance.run.listing import ListedCase, by_requirement, list_cases
-from conformance.run.python_cases import list_python_cases
+from conformance.run.listing import ListedCase, by_requirement, list_pack
 from conformance.verdict import Verdict
 
 MADE = Mapping[str, Sequence[str]]
@@ -43,8 +42,7 @@ PAGE_IS_LOST: MADE = {
 @cache
 def cases() -> Sequence[ListedCase]:
     """The shipped cases."""
-    files = sorted(scenarios().glob("*.*"))
-    return [case for file in files for case in (list_python_cases(file) if file.suffix == ".py" else list_cases(file))]
+    return [case for file in sorted(scenarios().glob("*.*")) for case in list_pack(file)]
 
 
 def run_that_breaks(failing: MADE) -> Results:
