@@ -168,6 +168,8 @@ class Outcome:
     """Which of its requirements a failure contradicts, where that can be told; it is no news about the others."""
     assumed: dict[str, object] = field(default_factory=dict)
     """Of a case whose problem is ``assumed``: the keys of the profile that it hangs on, with the assumed values."""
+    explains: str = ""
+    """Which of these keys explains what came by another value; empty where none does."""
     traceback: str = ""
     """Python's, redacted, for an error of the suite."""
 

@@ -32,6 +32,7 @@ MARK = "\ue000"
 """Stands for the `$` of a variable until the rest of a text is redacted."""
 HIDDEN = re.compile(r"\[(?:redacted|private key|key of another case)\]")
 WILDCARD = "0"
+MAKES_GROUPS = "add_group"
 SENDS_SIGNED = "eth_sendRawTransaction"
 
 
@@ -52,11 +53,12 @@ def conversation(log: ExchangeLog, secrets: Secrets, departed: int | None, group
     values.find_in(kept)
     shown = [_shown(raw, values, number, secrets) for number, raw in enumerate(kept)]
     index = None if departed is None else departed - log.forgotten
+    known = {name: secrets.hide(value) for value, name in values.variables.items() if value not in secrets.names}
     return Conversation(
         exchanges=tuple(_without_unused(shown)),
         left_out=log.forgotten + len(every) - len(kept),
         departed=numbers.index(index) if index in numbers else None,
-        names={name: secrets.hide(value) for value, name in values.variables.items() if value not in secrets.names},
+        names=known | {name: value for value, name in values.group_ids.items()},
     )
 
 
@@ -111,6 +113,8 @@ class _Values:
     """Value to variable, without `$`."""
     group_ids: dict[str, str] = field(default_factory=dict)
     """The same for group ids."""
+    makers: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    """Group id to the headers of the request whose answer gave it first."""
     given: dict[int, dict[str, str]] = field(default_factory=dict)
     """Number of an exchange to its variables, with the filters of jq that take them from the answer."""
 
@@ -125,12 +129,18 @@ class _Values:
                     found.add(value)
                     variable = self.variables.setdefault(value, self._variable(name))
                     self.given.setdefault(number, {})[variable] = path
-                elif name in self.groups.answered and self._is_new_group(str(value)):
-                    variable = self.group_ids[str(value)] = self._variable("group")
+                elif name in self.groups.answered and self._is_made(str(value), raw):
+                    variable = self.group_ids.setdefault(str(value), self._variable("group"))
                     self.given.setdefault(number, {})[variable] = path
 
-    def _is_new_group(self, value: str) -> bool:
-        return value.isdecimal() and value != WILDCARD and value not in self.group_ids
+    def _is_made(self, value: str, raw: RawExchange) -> bool:
+        """Whether it is a group that no earlier answer gave, or whose number its account gets once more."""
+        if not value.isdecimal() or value == WILDCARD:
+            return False
+        if value not in self.group_ids:
+            self.makers[value] = raw.request_headers
+            return True
+        return raw.operation == MAKES_GROUPS and self.makers.get(value) == raw.request_headers
 
     def _variable(self, name: str) -> str:
         word = re.sub(r"[^A-Z0-9]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper()).strip("_")

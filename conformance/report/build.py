@@ -68,14 +68,21 @@ def results_of(run: RunRecord, known: Catalogue | None = None, listed: Uncovered
 
 
 def _assumed(outcomes: Iterable[Outcome]) -> tuple[AssumedKey, ...]:
-    """The assumed keys that inconclusive cases depend on; of the several keys of a case, only the likeliest."""
-    by_key: dict[str, list[Outcome]] = {}
-    for outcome in outcomes:
-        if outcome.assumed and outcome.failure is not None:
-            by_key.setdefault(next(iter(outcome.assumed)), []).append(outcome)
+    """The assumed keys that inconclusive cases depend on.
+
+    Of the several keys of a case that is the one that explains it; else one that explains another case; else the
+    likeliest.
+    """
+    hanging = [outcome for outcome in outcomes if outcome.assumed and outcome.failure is not None]
+    hanging.sort(key=lambda outcome: not outcome.explains)
+    by_key: dict[str, list[Outcome]] = {outcome.explains: [] for outcome in hanging if outcome.explains}
+    for outcome in hanging:
+        key = outcome.explains or next((key for key in by_key if key in outcome.assumed), "")
+        by_key.setdefault(key or next(iter(outcome.assumed)), []).append(outcome)
     return tuple(
         AssumedKey(
             key=key,
+            explains=any(outcome.explains for outcome in members),
             value=_plain(members[0].assumed[key]),
             expected=members[0].failure.expected if members[0].failure else "",
             got=members[0].failure.got if members[0].failure else "",

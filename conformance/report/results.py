@@ -230,6 +230,8 @@ class AssumedKey(Part):
     got: str
     """What came, in the first of the cases."""
     cases: tuple[str, ...]
+    explains: bool = True
+    """Whether another value explains what came; false where no single key does, and this is the likeliest."""
 
 
 class Totals(Part):

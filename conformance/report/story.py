@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlsplit
+
+import yaml
 
 from conformance.report.results import ConversationExchangeShown, ConversationShown
 from conformance.values.json_text import parse, written
@@ -18,6 +20,8 @@ from conformance.verdict import Conversation, ConversationExchange
 Exchanged = ConversationExchange | ConversationExchangeShown
 MOST_STEPS = 9
 """Steps of a story; those between are counted."""
+SHORTEST = 8
+"""Characters of a value that its name replaces in any text; shorter ones, as a group's number, are named in requests."""
 LONGEST_STEP = 150
 LONGEST_TEXT = 30
 """Characters of a text inside of a step."""
@@ -46,7 +50,8 @@ class Names:
     def shown(self, text: str) -> str:
         """A text with names in place of variables and values; other long hex values are shortened."""
         for value in sorted(self.values, key=len, reverse=True):
-            text = text.replace(value, self.values[value])
+            if len(value) >= SHORTEST:
+                text = text.replace(value, self.values[value])
         text = VARIABLE.sub(lambda found: self.of(found[1]), text)
         return LONG_HEX.sub(r"\1\2…\3", text)
 
@@ -78,9 +83,8 @@ def story(conversation: Conversation | ConversationShown | None) -> Story:
     last = len(exchanges) - 1 if conversation.departed is None else conversation.departed
     told = _concerned(exchanges[: last + 1])
     variables = _names(exchanges, told)
-    names = Names(
-        variables, {value: variables[name] for name, value in conversation.names.items() if name in variables}
-    )
+    named = [(variables[name], value) for name, value in conversation.names.items() if name in variables]
+    names = Names(variables, {value: name for name, value in named})
     return Story(tuple(_with_gaps(exchanges, told, names, conversation.left_out)), names)
 
 
@@ -143,19 +147,22 @@ def _in_order(exchange: Exchanged) -> Iterator[str]:
 
 def _with_gaps(exchanges: Sequence[Exchanged], told: Sequence[int], names: Names, left_out: int) -> Iterator[str]:
     before = -1 - left_out
+    given: set[str] = set()
     for number in told:
         if number - before > 1:
             yield f"… {number - before - 1} more"
-        yield _step(exchanges[number], names, last=number == told[-1])
+        yield _step(exchanges[number], names, given, last=number == told[-1])
+        given |= exchanges[number].given.keys()
         before = number
 
 
-def _step(exchange: Exchanged, names: Names, *, last: bool) -> str:
-    """``alice: add_group pkp_ids_permitted [P] → 200, G``."""
+def _step(exchange: Exchanged, names: Names, earlier: Set[str], *, last: bool) -> str:
+    """``alice: add_group pkp_ids_permitted [P] → 200, G``. What an earlier step gave, too, is given again."""
     credentials = (name for text in exchange.request_headers.values() for name in VARIABLE.findall(text))
     who = next(map(names.of, credentials), "anybody")
     asked = cut(names.shown(f"{exchange.operation or _request_line(exchange)} {_members(exchange)}"), LONGEST_STEP)
-    answer = ["no answer" if exchange.status is None else str(exchange.status), *map(names.of, exchange.given)]
+    answer = ["no answer" if exchange.status is None else str(exchange.status)]
+    answer += [f"{names.of(name)} again" if name in earlier else names.of(name) for name in exchange.given]
     if last or (exchange.status or 0) >= 400:
         answer += [cut(names.shown(_told(exchange.response_body)), LONGEST_STEP)]
     return f"{who}: {asked.rstrip()} → {', '.join(filter(None, answer))}"
@@ -196,24 +203,40 @@ def _value(value: object) -> str:
     return text
 
 
+LIST = re.compile(r"(?:.* to be |in any order )?(\[.*\])(?:(?: at .*)? of .*)?", re.DOTALL)
+"""An expectation of a list: `the groups to be [1]`, ``in any order [{name: "g"}] at 0.items of `seen` ``."""
+
+
 def difference(expected: str, got: str) -> Sequence[tuple[str, str]]:
-    """What is missing and what is too much, where a text that ends with a list was expected and a list came."""
+    """What is missing and what is too much, where a list was expected and a list came.
+
+    Of an object the members that were expected count alone.
+    """
+    form = LIST.fullmatch(expected)
     try:
-        wanted, found = json.loads(expected.rpartition(" to be ")[2]), json.loads(got)
-    except ValueError:
+        wanted, found = yaml.safe_load(form[1]) if form else None, json.loads(got)
+    except (ValueError, yaml.YAMLError):
         return ()
-    if not isinstance(wanted, list) or not isinstance(found, list) or wanted == found:
+    if not isinstance(wanted, list) or not isinstance(found, list):
         return ()
-    sides = (("missing", _without(wanted, found)), ("too many", _without(found, wanted)))
-    return [(name, written(items)) for name, items in sides if items] or [("order", "another than expected")]
+    missing, extra = _unmatched(wanted, found)
+    sides = [(name, written(items)) for name, items in (("missing", missing), ("too many", extra)) if items]
+    return sides or ([("order", "another than expected")] if len(wanted) > 1 else [])
 
 
-def _without(items: Iterable[object], others: Sequence[object]) -> list[object]:
-    left = list(others)
-    rest = []
-    for item in items:
-        if item in left:
-            left.remove(item)
+def _unmatched(wanted: Sequence[object], found: Sequence[object]) -> tuple[list[object], list[object]]:
+    """The expected items that nothing found is, and the found ones that were not expected."""
+    left, missing = list(found), []
+    for item in wanted:
+        match = next((other for other in left if _is(other, item)), None)
+        if match is None:
+            missing.append(item)
         else:
-            rest.append(item)
-    return rest
+            left.remove(match)
+    return missing, left
+
+
+def _is(found: object, wanted: object) -> bool:
+    if isinstance(found, dict) and isinstance(wanted, dict):
+        return all(name in found and _is(found[name], value) for name, value in wanted.items())
+    return type(found) is type(wanted) and found == wanted

@@ -122,9 +122,10 @@ def _assumed(results: Results) -> Iterable[RenderableType]:
     for key in results.assumed:
         cases = f"{key.cases[0]} and {len(key.cases) - 1} more" if len(key.cases) > 1 else key.cases[0]
         value, got = json.dumps(key.value, ensure_ascii=False), plain(key.got)
+        unclear = "" if key.explains else " None of what was assumed explains it by itself; this is the likeliest."
         yield Text(
             f"Assumed: {key.key}: {value}, which the profile does not state. Expected {key.expected}; got {got}."
-            f" State it in your profile; on it hang: {cases}",
+            f"{unclear} State it in your profile; on it hang: {cases}",
             "magenta",
         )
 

@@ -30,7 +30,7 @@ from conformance.problems import (
 )
 from conformance.profile import Operation, listening
 from conformance.run import blocked
-from conformance.run.assumed import added, hint, relied_on, when_settled
+from conformance.run.assumed import added, explaining, hint, relied_on, when_settled
 from conformance.run.blame import own_or_blocked
 from conformance.run.case import Case
 from conformance.run.credit import provide_after_conversions
@@ -144,10 +144,13 @@ def _departed(case: Case, problem: StepProblem, run: CaseRun, began: float) -> O
     shown = None if problem.exchange is None else exchange
     exchanges = conversation(run.log, run.secrets, last, _group_members(run)) if verdict is Verdict.FAIL else None
     failure = Failure(problem.step, hide(problem.expected), hide(problem.got), shown, replay, exchanges)
-    advice = f"; {hint(assumed)}" if assumed else _hint(problem, run)
+    explains = explaining(assumed, failure.expected, exchange)
+    if explains:
+        assumed = {explains: assumed[explains], **assumed}
+    advice = f"; {hint(assumed, explains)}" if assumed else _hint(problem, run)
     reason = f"{problem.cause}: expected {failure.expected}; got {failure.got}{advice}"
     outcome = _outcome(case, verdict, reason, began, run.log.sent, failure, ASSUMED if assumed else problem.code)
-    return replace(outcome, contradicted=problem.requirements, assumed=assumed)
+    return replace(outcome, contradicted=problem.requirements, assumed=assumed, explains=explains)
 
 
 def _group_members(run: CaseRun) -> GroupMembers:

@@ -29,6 +29,20 @@ UNOFFERED = outcome("p::b", Verdict.NOT_OFFERED, "A-010")
 LISTED_FAILURE = outcome("p::b", Verdict.KNOWN, "A-010")
 
 
+def test_assumed_key_that_explains_one_case_is_named_for_the_others_that_hang_on_it() -> None:
+    titled = replace(
+        outcome("p::a", Verdict.INCONCLUSIVE), assumed={"brand.title": "S", "x.y": 1}, explains="brand.title"
+    )
+    shown = replace(titled, failure=FAILED.failure)
+    other = replace(shown, case="p::b", assumed={"x.y": 1, "brand.title": "S"}, explains="")
+    unclear = replace(shown, case="p::c", assumed={"x.y": 1}, explains="")
+    found = results(record(shown, other, unclear)).assumed
+    assert [(key.key, key.cases, key.explains) for key in found] == [
+        ("brand.title", ("p::a", "p::b"), True),
+        ("x.y", ("p::c",), False),
+    ]
+
+
 def results(run: RunRecord) -> Results:
     return results_of(run, KNOWN, LISTED)
 

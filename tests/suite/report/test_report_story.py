@@ -68,6 +68,21 @@ def test_story_resolves_the_names_that_it_uses() -> None:
     assert told.names.shown(f"{WALLET} of $API_KEY_7, not 0x{'12' * 32}") == "P of K, not 0x1212…1212"
 
 
+def test_story_tells_that_an_answer_gives_the_same_group_again() -> None:
+    made = (asked("new_account", API_KEY_1=".api_key"), asked("add_group", by="API_KEY_1", GROUP_2=".group_id"))
+    again = (asked("remove_group", '{"group_id":"${GROUP_2}"}', by="API_KEY_1"), made[1])
+    told = story(
+        Conversation((*made, *again, asked("list_groups", "${GROUP_2}", by="API_KEY_1")), names={"GROUP_2": "1"})
+    )
+    assert told.steps[1:4] == (
+        "alice: add_group → 200, G",
+        "alice: remove_group group_id G → 200",
+        "alice: add_group → 200, G again",
+    )
+    assert told.used == {"G": "1"}
+    assert told.names.shown("1 of 11") == "1 of 11"
+
+
 def test_long_story_keeps_its_beginning_and_its_end() -> None:
     renamed = [asked("update_group", f'{{"group_id":"${{GROUP_2}}","name":"{n}"}}', by="API_KEY_1") for n in range(30)]
     made = [asked("new_account", API_KEY_1=".api_key"), asked("add_group", by="API_KEY_1", GROUP_2=".group_id")]
@@ -88,6 +103,13 @@ def test_long_story_keeps_its_beginning_and_its_end() -> None:
         ("length 1 of ids", "[]", []),
         ('ids to be ["a"]', "status 404", []),
         ('name to be "a"', '["a"]', []),
+        ("in any order [1, 2] at *.id of `seen`", "[1,2,3]", [("too many", "[3]")]),
+        ("in any order [true] of list_groups", "[1]", [("missing", "[true]"), ("too many", "[1]")]),
+        (
+            'in any order [{cid: "x", name: "anew"}, {cid: "y"}] of list_actions',
+            '[{"cid":"y","name":"other"},{"cid":"x","name":"old"}]',
+            [("missing", '[{"cid":"x","name":"anew"}]'), ("too many", '[{"cid":"x","name":"old"}]')],
+        ),
     ],
 )
 def test_difference_of_lists(expected: str, got: str, rows: list[tuple[str, str]]) -> None:

@@ -10,8 +10,9 @@ from tiny_node import TinyNode, Told, always
 from conformance.endpoints.client import Target
 from conformance.profile import Profile
 from conformance.profile.load import stated_by_vendor
+from conformance.run.assumed import explaining, hint
 from conformance.run.runner import Case, run_case
-from conformance.verdict import Outcome, Verdict
+from conformance.verdict import Exchange, Outcome, Verdict
 
 Run = Callable[[str], Outcome]
 GROUP_IN_LIST = """\
@@ -149,3 +150,41 @@ def test_refused_conversion_hangs_on_the_form_of_its_envelope_and_not_on_the_ans
     assert outcome.verdict is Verdict.INCONCLUSIVE, outcome.reason
     assert "wire.typed_data.form" in outcome.assumed
     assert "wire.convert.response.success" not in outcome.assumed
+
+
+ASSUMED = {
+    "exec.pkp_selection.swallowed_refusal": "rethrown",
+    "wire.typed_data.form": ["object", "string"],
+    "wire.mutating_responses.success": "success",
+    "brand.title": "Service",
+    "errors.status_codes.forbidden": 403,
+}
+TITLED = '{"typed_data":{"domain":{"name":"Service ChainSecured"}},"signature":"0x"}'
+IN_A_STRING = '{"typed_data":"{\\"domain\\":{\\"name\\":\\"Service ChainSecured\\"}}"}'
+
+
+@pytest.mark.parametrize(
+    ("expected", "sent", "status", "answer", "key"),
+    [
+        ("acceptance", TITLED, 400, "domain.name has to be 'Zebra ChainSecured'", "brand.title"),
+        ("acceptance", IN_A_STRING, 400, "domain.name has to be 'Zebra ChainSecured'", "brand.title"),
+        ("a run", "{}", 200, '{"error":"ReferenceError: Service is not defined"}', "brand.title"),
+        ("success of add_action to be true", "{}", 200, '{"done":true}', "wire.mutating_responses.success"),
+        ("success of add_action to be true", "{}", 200, '{"success":false}', ""),
+        ("a refusal (forbidden: 403)", "{}", 401, "{}", "errors.status_codes.forbidden"),
+        ("a refusal (forbidden: 403)", "{}", 500, "{}", ""),
+        ("acceptance", TITLED, 400, "not now", ""),
+    ],
+)
+def test_key_is_named_whose_other_value_explains_what_came(
+    expected: str, sent: str, status: int, answer: str, key: str
+) -> None:
+    exchange = Exchange("POST", "http://n/x", {}, sent, status, {}, answer, 0.1, "curl")
+    assert explaining(ASSUMED, expected, exchange) == key
+
+
+def test_hint_names_the_key_that_explains_it_or_says_that_none_does() -> None:
+    assert hint(ASSUMED, "brand.title").startswith(
+        'assumed brand.title: "Service", whose other value explains it; state'
+    )
+    assert "and 2 more keys, of which none explains it by itself" in hint(ASSUMED)
