@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from conformance.report.annotations import workflow_commands
+from conformance.report.har import har
 from conformance.report.judgement import Judgement
 from conformance.report.junit import junit
 from conformance.report.results import Results
@@ -70,6 +71,7 @@ RENDERERS: dict[str, Callable[[Results], str]] = {
     "junit": junit,
     "dotenv": dotenv,
     "annotations": workflow_commands,
+    "har": har,
 }
 """The renderers, by the options of `run` and `report` that name the file."""
 

@@ -21,7 +21,7 @@ Exchanged = ConversationExchange | ConversationExchangeShown
 MOST_STEPS = 9
 """Steps of a story; those between are counted."""
 SHORTEST = 8
-"""Characters of a value that its name replaces in any text; shorter ones, as a group's number, are named in requests."""
+"""Characters of a value that its name replaces in any text; shorter ones, as group ids, are named in requests."""
 LONGEST_STEP = 150
 LONGEST_TEXT = 30
 """Characters of a text inside of a step."""

@@ -262,6 +262,10 @@ class Options:
             REPORT,
         ),
     ] = None
+    har: Annotated[
+        Path | None,
+        Spelling("--har", "write the exchanges of failing cases there as an HTTP archive (HAR)", "FILE", Path, REPORT),
+    ] = None
 
     replay: Annotated[
         Path | None,

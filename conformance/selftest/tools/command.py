@@ -16,6 +16,7 @@ from rich.progress import track
 from conformance.console import CommandConsole
 from conformance.report import make_writable
 from conformance.resources import scenarios
+from conformance.run.case import matches
 from conformance.run.loader import load
 from conformance.selftest.automatic.command import try_sample
 from conformance.selftest.tools.catches import Catch, catch_of, load_catches, record, tier_one
@@ -31,6 +32,7 @@ from conformance.selftest.under_load.lossy import lossy_nodes
 from conformance.selftest.under_load.registry import load_mutants
 from conformance.selftest.under_load.trial import try_all
 from conformance.selftest.variants import VARIANTS
+from conformance.verdict import Outcome, Verdict
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,8 @@ def _by_tiers(console: Console, options: argparse.Namespace) -> int:
     if options.list:
         _list(console, mutants.values())
         return 0
+    if options.case:
+        return _tell_cases(console, mutants, options)
     written = [KEPT_NAME] if options.precision else [TABLE] if options.seeds else MATRICES
     try:
         make_writable(options.output, *written)
@@ -73,6 +77,36 @@ def _by_tiers(console: Console, options: argparse.Namespace) -> int:
         chosen = {name: mutant for name, mutant in mutants.items() if name in drawn}
         return try_seeds(console, chosen, options.seeds, options.jobs, options.output)
     return (_measure if options.precision else _test)(console, mutants, options)
+
+
+def _tell_cases(console: Console, mutants: Mapping[str, Mutant], options: argparse.Namespace) -> int:
+    """Say of each chosen case whether it catches each chosen mutant. 0: a case catches every mutant."""
+    every = [*load([scenarios()]), *load([scenarios()], OPT_IN_PACKS)]
+    cases = [case for case in every if any(matches(case.id, pattern) for pattern in options.case)]
+    if not cases:
+        console.print(f"no case is called {', '.join(options.case)}; `service-conformance packs` names them")
+        return 2
+    caught: set[str] = set()
+    for trial in trials(TrialRunner(mutants, cases, options.seed, every=True), [*mutants], options.jobs):
+        if trial.crash:
+            console.print(f"{trial.name}: the suite itself failed: {trial.crash}", highlight=False, soft_wrap=True)
+        for outcome in trial.outcomes:
+            catches = outcome.verdict is Verdict.FAIL and not {*outcome.blamed}.isdisjoint(trial.breaks)
+            caught |= {trial.name} if catches else set()
+            told = _told(outcome, trial, catches=catches)
+            console.print(f"{outcome.case} {told}", highlight=False, markup=False, soft_wrap=True)
+    return 0 if caught == {*mutants} else 1
+
+
+def _told(outcome: Outcome, trial: Trial, *, catches: bool) -> str:
+    """What a case says of a mutant."""
+    if catches:
+        return f"catches {trial.name}: it charges {', '.join(outcome.blamed)}: {outcome.reason}"
+    if outcome.verdict is Verdict.FAIL:
+        told = f"it charges {', '.join(outcome.blamed)} alone, not {', '.join(trial.breaks)}: {outcome.reason}"
+    else:
+        told = f"{outcome.verdict}{': ' if outcome.reason else ''}{outcome.reason}"
+    return f"does not catch {trial.name}: {told}"
 
 
 def _none_is_called(console: Console, options: argparse.Namespace) -> int:
@@ -217,6 +251,9 @@ def _parser() -> argparse.ArgumentParser:
         description="Run faulty nodes and see each caught by the checks of the requirements that it breaks.",
     )
     parser.add_argument("--mutant", action="append", default=[], metavar="GLOB", help="only these mutants")
+    parser.add_argument(
+        "--case", action="append", default=[], metavar="GLOB", help="say whether these cases catch the mutants, no more"
+    )
     tiers = parser.add_mutually_exclusive_group()
     tiers.add_argument("--full", action="store_true", help="all mutants and variants, not only tier one")
     tiers.add_argument(

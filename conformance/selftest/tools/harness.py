@@ -67,6 +67,8 @@ class TrialRunner:
     """The ids of the cases to run first on each mutant."""
     budget: int | None = SEQUENCES
     """How much of what is drawn each case tries, until a mutant is noticed; None: as much as in a usual run."""
+    every: bool = False
+    """Whether every case runs, though the broken requirements were noticed."""
     kept: KeptOutcomes | None = None
     """Where every case runs on a mutant, as on a user's node, and not until its faults are noticed: what is known."""
 
@@ -102,7 +104,11 @@ class TrialRunner:
                 outcomes = self._every_case(name, self.kept, target)
             else:
                 target.extent = SampleOptions(until_wrong=True, budget=self.budget)
-                outcomes = tuple(_until_noticed(mutant.breaks, self._in_order(name), target))
+                outcomes = (
+                    _outcomes(self.cases, target)
+                    if self.every
+                    else tuple(_until_noticed(mutant.breaks, self._in_order(name), target))
+                )
         return Trial(name, mutant.breaks, outcomes, faults.told)
 
     def _every_case(self, name: str, kept: KeptOutcomes, target: Target) -> tuple[Outcome, ...]:

@@ -7,8 +7,10 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from jsonschema import Draft6Validator, FormatChecker
 from made_runs import KNOWN, LISTED, outcome, record
 
 from conformance.cli import main
@@ -16,11 +18,12 @@ from conformance.report import ExitCode, Results, results_of, write_results
 from conformance.report import summary as summary_module
 from conformance.report.compare import Change, compare
 from conformance.report.compare import markdown as told_changes
+from conformance.report.har import har
 from conformance.report.renderers import RENDERERS, badge
 from conformance.report.summary import code, markdown
 from conformance.report.write import make_writable, write_whole
 from conformance.run.options import SPELLINGS
-from conformance.verdict import Outcome, Verdict
+from conformance.verdict import Conversation, ConversationExchange, Exchange, Failure, Outcome, Verdict
 
 PASSED = outcome("p::a", Verdict.PASS, "A-010")
 FAILED = outcome("p::b", Verdict.FAIL, "A-010", "A-020")
@@ -39,6 +42,7 @@ def test_each_form_has_an_option_of_its_name() -> None:
         "--junit",
         "--dotenv",
         "--annotations",
+        "--har",
     ]
 
 
@@ -137,6 +141,52 @@ def test_runs_of_other_cases_are_compared_where_both_tried_a_statement() -> None
     assert "only statements that both tried are compared" in told_changes(whole, quick, ())
     broken = results_of(replace(record(FAILED), quick=True), KNOWN, LISTED)
     assert Change.BROKEN in {one.change for one in compare(whole, broken)}
+
+
+HAR_SCHEMA = Path(__file__).with_name("har_1_2.schema.json")
+
+
+def told_in_har(failure: Failure) -> dict[str, Any]:
+    """The log of a run in which a case failed so, held against the schema of HAR 1.2."""
+    text = har(results(PASSED, replace(FAILED, failure=failure)))
+    found = json.loads(text)
+    validator = Draft6Validator(json.loads(HAR_SCHEMA.read_text(encoding="utf-8")), format_checker=FormatChecker())
+    assert [error.message for error in validator.iter_errors(found)] == []
+    log: dict[str, Any] = found["log"]
+    return log
+
+
+def exchange_of(url: str, status: int | None, answer: str, body: str | None = None) -> ConversationExchange:
+    return ConversationExchange("POST", url, {"X-Api-Key": "${API_KEY_1}"}, body, status, answer, 0.25)
+
+
+def test_har_holds_the_exchanges_of_failing_cases() -> None:
+    exchanges = (
+        exchange_of("http://n/x?page_number=0&name=", 200, '{"a":1}', '{"b":2}'),
+        exchange_of("http://n/y", None, ""),
+        exchange_of("http://n/z", 799, "text"),
+    )
+    departing = Exchange("POST", "http://n/z", {}, None, 799, {"content-type": "text/css"}, "text", 0.25, "curl")
+    log = told_in_har(Failure("steps[1]", "a", "b", departing, conversation=Conversation(exchanges, departed=2)))
+    first, silent, last = log["entries"]
+    assert log["pages"][0]["id"] == "p::b"
+    assert log["pages"][0]["comment"] == "steps[1]: expected a; got b"
+    assert first["request"]["queryString"] == [{"name": "page_number", "value": "0"}, {"name": "name", "value": ""}]
+    assert first["request"]["postData"] == {"mimeType": "application/json", "text": '{"b":2}'}
+    assert first["request"]["headers"] == [{"name": "X-Api-Key", "value": "${API_KEY_1}"}]
+    assert (first["response"]["status"], first["response"]["statusText"]) == (200, "OK")
+    assert first["response"]["content"] == {"size": 7, "mimeType": "application/json", "text": '{"a":1}'}
+    assert (silent["response"]["status"], silent["response"]["comment"]) == (0, "no answer came")
+    assert last["startedDateTime"] == "2026-01-02T03:04:05.500000+00:00"
+    assert last["response"]["content"]["mimeType"] == "text/css"
+    assert [entry["comment"] for entry in log["entries"]] == ["", "", "this one shows the failure"]
+
+
+def test_har_of_a_failure_without_a_conversation_holds_the_exchange_that_shows_it() -> None:
+    assert FAILED.failure is not None
+    assert [entry["request"]["url"] for entry in told_in_har(FAILED.failure)["entries"]] == ["http://n/x"]
+    assert told_in_har(Failure("", "a", "b"))["entries"] == []
+    assert json.loads(har(results(PASSED)))["log"]["pages"] == []
 
 
 @pytest.fixture

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -11,13 +13,13 @@ from conformance.selftest.tools import command
 from conformance.selftest.tools.catches import load_catches
 from conformance.selftest.tools.command import Tier
 from conformance.selftest.tools.harness import Trial, TrialRunner
-from conformance.selftest.tools.mutant import all_mutants
+from conformance.selftest.tools.mutant import Mutant, all_mutants
 from conformance.selftest.tools.seeds import found_by_fuzzing
 from conformance.selftest.tools.shams import SHAMS
 from conformance.selftest.variants import VARIANTS
 from conformance.verdict import Outcome, Verdict
 
-CAUGHT = (Outcome("p::a", "t", ("GRP-010",), Verdict.FAIL, contradicted=("GRP-010",)),)
+CAUGHT = (Outcome("p::a", "t", ("GRP-010",), Verdict.FAIL, "why", contradicted=("GRP-010",)),)
 
 
 def tiers(*arguments: str) -> list[Tier]:
@@ -68,3 +70,38 @@ def test_mutant_that_slips_twice_has_slipped(monkeypatch: pytest.MonkeyPatch) ->
 
     assert tried == [3, 1]
     assert done["slips"].missed == ("GRP-010",)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "code", "told"),
+    [
+        (CAUGHT[0], 0, "p::a catches m: it charges GRP-010: why"),
+        (
+            replace(CAUGHT[0], contradicted=("GRP-020",)),
+            1,
+            "p::a does not catch m: it charges GRP-020 alone, not GRP-010: why",
+        ),
+        (replace(CAUGHT[0], verdict=Verdict.PASS, reason=""), 1, "p::a does not catch m: pass"),
+        (replace(CAUGHT[0], verdict=Verdict.INCONCLUSIVE), 1, "p::a does not catch m: inconclusive: why"),
+    ],
+)
+def test_case_is_told_to_catch_a_mutant_or_not(
+    outcome: Outcome, code: int, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran: list[str] = []
+
+    def trials(runner: TrialRunner, names: Sequence[str], _: int) -> Iterator[Trial]:
+        ran.extend(case.id for case in runner.cases)
+        return iter([Trial(name, ("GRP-010",), (outcome,)) for name in names])
+
+    monkeypatch.setattr(command, "trials", trials)
+    monkeypatch.setattr(command, "all_mutants", lambda: [Mutant("m", "f", "Fault.", ("GRP-010",), lambda _: None)])
+    monkeypatch.setattr(command, "load", lambda *_: [SimpleNamespace(id="p::a"), SimpleNamespace(id="p::b")])
+    assert command.main(["--mutant", "m", "--case", "p::a"]) == code
+    assert {*ran} == {"p::a"}
+    assert capsys.readouterr().out == f"{told}\n"
+
+
+def test_case_that_is_not_there_is_a_usage_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "load", lambda *_: [])
+    assert command.main(["--case", "p::none"]) == 2
