@@ -153,7 +153,7 @@ def shown(node: Node, owner: str) -> list[str]:
 
 @case("images-of-keys-open-nothing", requirements=["AUTH-050"], needs=NEEDS)
 def images_of_keys_open_nothing(judge: Judge, node: Node) -> None:
-    """What is public or kept of a key, its hash or its wallet's address in any spelling, is no key in its place."""
+    """The hash of a key and the address of its wallet, in any spelling, are refused in place of the key."""
     account = node.accounts.new()
     alice, usage_key = account.key, node.usage_keys.add(account.key).key
     address = bytes_of_hex(account.wallet_address)

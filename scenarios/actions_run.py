@@ -161,7 +161,7 @@ def response_carries_every_value(judge: Judge, node: Node) -> None:
 
 @case("parameters-come-unchanged", requirements=["EXEC-150", "EXEC-160"], needs=NEEDS, uses=[FORMS])
 def parameters_come_unchanged(judge: Judge, node: Node) -> None:
-    """What `jsParams` holds reaches `main` and comes back equal."""
+    """`main` gets the values of `jsParams` unchanged."""
     on = runner(node)
     echo = node.actions.source("echo")
     for turn, value in enumerate((SENT, *SENT_AT_LENGTH)):

@@ -92,7 +92,7 @@ def wrong_proofs(node: Node, carol: SuiteWallet) -> Mapping[str, dict[str, str |
 
 @case("nothing-is-bought-without-proof", requirements=["BILL-240", "BILL-260", "LIM-020"], needs=BUYS)
 def nothing_is_bought_without_proof(judge: Judge, node: Node) -> None:
-    """Neither endpoint that pays takes a proof of another flow, chain, time or signer."""
+    """Neither paying endpoint accepts a proof for another flow or chain, outside the window, or by another signer."""
     carol, mallory = owner(node, "carol"), node.wallets.new("mallory")
     controls, requests = paid_and_credited(node, carol)
     reads = [node.payments.unchanged_balance_by(carol)]
@@ -108,7 +108,7 @@ def nothing_is_bought_without_proof(judge: Judge, node: Node) -> None:
 
 @case("proof-pays-again", requirements=["BILL-300"], needs=BUYS)
 def proof_pays_again(judge: Judge, node: Node) -> None:
-    """One proof makes several intents and confirms several payments inside its window."""
+    """One proof can create several intents and confirm several payments inside its window."""
     carol, payments = owner(node, "carol"), node.payments
     proof = billing_auth(node.session, carol)
     payments.buy_by_wallet(carol)
@@ -128,7 +128,7 @@ def proof_pays_again(judge: Judge, node: Node) -> None:
 
 @case("each-wallet-fills-its-own", requirements=["BILL-120", "BILL-260"], needs=BUYS)
 def each_wallet_fills_its_own(judge: Judge, node: Node) -> None:
-    """Of two admin wallets each fills its own record alone, and confirms no intent of the other."""
+    """An admin wallet's payment is credited to its account only, and it confirms no intent of another wallet."""
     carol, dave, payments = owner(node, "carol"), owner(node, "dave"), node.payments
     payments.buy_by_wallet(carol)
     for payer, other in ((carol, dave), (dave, carol)):
@@ -150,7 +150,7 @@ def each_wallet_fills_its_own(judge: Judge, node: Node) -> None:
 
 @case("credit-follows-the-account", requirements=["MODE-100", "BILL-160"], needs=BUYS, uses=[MOVED])
 def credit_follows_the_account(judge: Judge, node: Node) -> None:
-    """What account and wallet have bought before a conversion is at the wallet's disposal after it, and no more."""
+    """After a conversion the admin wallet has the credit that account and wallet had bought before, and no more."""
     alice, carol = node.accounts.new(spends=False), node.wallets.new("carol")
     node.payments.buy(alice.key, Cents(700))
     request = node.payments.by_wallet("create_payment_intent", carol, amount_cents=900)
@@ -172,7 +172,7 @@ def credit_follows_the_account(judge: Judge, node: Node) -> None:
 
 @case("payments-outlive-the-mode", requirements=["BILL-070", "BILL-100"], needs=BUYS, uses=[MOVED])
 def payments_outlive_the_mode(judge: Judge, node: Node) -> None:
-    """What was paid before a conversion is credited after it, and what was credited before it is not again."""
+    """A payment made before a conversion is credited after it, unless it was credited before."""
     alice, carol, payments = node.accounts.new(), node.wallets.new("carol"), node.payments
     payments.usual_credit(alice.key)
     credited = payments.buy(alice.key)

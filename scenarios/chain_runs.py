@@ -35,7 +35,7 @@ RUNS_AFTER_CONVERSION = (
     uses=RUNS_AFTER_CONVERSION,
 )
 def runs_follow_the_chain(judge: Judge, node: Node) -> None:
-    """What the admin wallet writes on the chain decides the next run of a usage key."""
+    """A write of the admin wallet on the chain takes effect in the next run of a usage key."""
     on = converted(node)
     write, key = writes_by_admin(node, on.account, within=partial(judge, "ACC-150")), on.attached.hash
     in_g, in_h = (replace(ALL_PERMISSIONS, execute_in_groups=[group]).arguments for group in (on.g, on.h))

@@ -332,7 +332,7 @@ def another_chain_or_time(judge: Judge, node: Node) -> None:
     needs=[*NEEDS, "chain_rpc", "funded_wallet"],
 )
 def contract_signature(judge: Judge, node: Node) -> None:
-    """A contract account is not converted to, though it calls its owner's signature valid (ERC-1271)."""
+    """A conversion to a contract account is refused, even if its owner's signature is valid there (ERC-1271)."""
     on = two_accounts(node)
     vault = node.wallets.contract_wallet(on.carol)
     record = node.contract.unchanged_view("get_account", account_hash(on.alice, node.session.profile))
@@ -367,7 +367,7 @@ def removed_keys_stay_removed(judge: Judge, node: Node) -> None:
     uses=[MANY_ACCOUNTS, ANY_KEY_LISTS, ANY_KEY_LISTS_KEYS],
 )
 def all_stays_beside_the_admins_own_account(judge: Judge, node: Node) -> None:
-    """What an account has stays its own where the new admin wallet has made a ChainSecured account for itself, too."""
+    """An account keeps all it has when its new admin wallet already has a ChainSecured account of its own."""
     on, carol = one_group(node), node.wallets.new("carol")
     own, key = node.accounts.by_wallet(carol), node.usage_keys.add(on.alice, ALL_PERMISSIONS).key
     node.contract.write(carol, "add_group", own.hash, node.label, "of the admin", [], [])

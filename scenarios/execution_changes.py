@@ -49,7 +49,7 @@ UPDATES: Sequence[tuple[str, Sequence[str], str]] = (
     needs=NEEDS,
 )
 def update_of_a_key(judge: Judge, node: Node) -> None:
-    """Runs follow each update of `execute_in_groups`, gained and lost, also to the wildcard and back."""
+    """After each update of `execute_in_groups` a key runs in these groups and no other, wildcard included."""
     on = two_groups(node)
     ids = {"g": on.g, "h": on.h, "0": 0}
     runs_in = {"G": (on.x, on.p), "H": (on.y, on.q)}
@@ -81,7 +81,7 @@ def update_of_a_key(judge: Judge, node: Node) -> None:
 
 @case("one-key-of-two", requirements=["KEYLIFE-050", "KEYLIFE-070", "KEYLIFE-080", "EXEC-230"], needs=NEEDS)
 def one_key_of_two(judge: Judge, node: Node) -> None:
-    """A new name leaves the permission to run, an update or removal of one key leaves the other's."""
+    """Renaming a usage key, or updating or removing another, keeps its permission to run."""
     on = two_groups(node)
     signing = node.signing
     twin, poor = node.usage_keys.executing_in(on.alice, on.g), node.usage_keys.executing_in(on.alice)
@@ -168,7 +168,7 @@ def changes_by_a_usage_key(judge: Judge, node: Node) -> None:
     needs=NEEDS,
 )
 def update_of_a_group(judge: Judge, node: Node) -> None:
-    """Runs follow update_group, which replaces what was added to the group as well; wildcards come and go with it.
+    """After update_group the new lists alone permit runs: what was added before is replaced, wildcards too.
 
     A group that is made with the lists tells whether it is the update that is wrong. Of the pairs that run, an update
     of wallets is judged by the wallets alone, one of actions by the actions.
@@ -219,7 +219,7 @@ def update_of_a_group(judge: Judge, node: Node) -> None:
     needs=NEEDS,
 )
 def removal_of_a_group(judge: Judge, node: Node) -> None:
-    """When a group is removed, keys lose it and nothing else, and no later group gives it back."""
+    """When a group is removed, keys can no longer run in it nor in a later group, and keep their other groups."""
     on = two_groups(node)
     signing = node.signing
     both, every = node.usage_keys.executing_in(on.alice, on.g, on.h), node.usage_keys.executing_in(on.alice, 0)
@@ -292,7 +292,7 @@ def runs_without_a_wallet(judge: Judge, node: Node) -> None:
 
 @case("one-group-of-two", requirements=["GRPLIFE-170", "PKP-060", "PKP-070", "UKEY-290"], needs=NEEDS)
 def one_group_of_two(judge: Judge, node: Node) -> None:
-    """What two groups permit stays permitted through the one when the other loses it or is removed."""
+    """A run that two groups permit stays permitted when one of them loses what it needs, or is removed."""
     on = two_groups(node)
     signing = node.signing
     for group in (on.g, on.h):
@@ -349,7 +349,7 @@ def change_under_way(
 
 @case("key-removed-under-way", requirements=["KEYLIFE-150"], needs=NEEDS)
 def key_removed_under_way(judge: Judge, node: Node) -> None:
-    """Once the removal of a key is answered, no run begins with it, though runs were under way."""
+    """Once the removal of a key is answered, no run with it begins, even if runs were under way."""
     on = two_groups(node)
     late = node.actions.prepared("sign_late")
     node.groups.add_action(on.alice, on.g, late.cid)

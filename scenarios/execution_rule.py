@@ -146,7 +146,7 @@ def account_key_without_groups(judge: Judge, node: Node) -> None:
 
 @case("unregistered-action", requirements=["EXEC-330", "ACT-070"], needs=NEEDS)
 def unregistered_action(judge: Judge, node: Node) -> None:
-    """An action that a group lists runs though it was never registered, and registering it alone permits nothing."""
+    """An action that a group lists runs without being registered, and registering it alone permits nothing."""
     on = one_group(node)
     with judge("EXEC-330"):
         runs = node.signing.must_sign(on.key, on.x, on.p).accepted
@@ -209,7 +209,7 @@ def fitting_group_of_others(judge: Judge, node: Node) -> None:
 
 @case("one-group-of-several", requirements=["EXEC-350"], needs=NEEDS)
 def one_group_of_several(judge: Judge, node: Node) -> None:
-    """One group that lists both is enough, whatever the key's other groups lack and in whatever order they stand."""
+    """One group of the key that lists both action and wallet is enough, in whatever order its groups stand."""
     alice, p, q, x, y = two_and_two(node)
     g, h, of_both = bound(node, alice, [q], [x]), bound(node, alice, [p], [y]), bound(node, alice, [p], [x])
     empty = bound(node, alice, [], [])

@@ -75,7 +75,7 @@ def all_but(*pairs: str) -> Sequence[str]:
 
 @case("every-listed-pair", requirements=["GRP-040", "GRP-050", "GRP-060", "ACT-130"], needs=NEEDS)
 def every_listed_pair(judge: Judge, node: Node) -> None:
-    """A group permits each listed action, by the hash that the client computed, each listed wallet."""
+    """A group permits each listed action, by the hash that the client computed, to use each listed wallet."""
     on = two_and_two(node)
     group = within(judge, node, on, bound(node, on.alice, [on.p, on.q], [on.x, on.y]))
     permitted = [pair for pair in EVERY_PAIR if group.permits(pair)]
@@ -122,7 +122,7 @@ def duplicates_count_once(judge: Judge, node: Node) -> None:
 
 @case("three-ways-permit-the-same", requirements=["GRP-270"], needs=NEEDS)
 def three_ways_permit_the_same(judge: Judge, node: Node) -> None:
-    """What is given to add_group, to update_group or to the add calls permits the same runs."""
+    """Wallets and actions permit the same runs, whether given to add_group, to update_group or to the add calls."""
     on = two_and_two(node)
     made = bound(node, on.alice, [on.p], [on.x])
     updated, filled = bound(node, on.alice, [], []), bound(node, on.alice, [], [])
@@ -179,7 +179,7 @@ def removal_leaves_the_wildcard(judge: Judge, node: Node) -> None:
     needs=NEEDS,
 )
 def many_of_everything(judge: Judge, node: Node) -> None:
-    """A run is permitted however many groups, wallets and actions stand before those that permit it, by these alone."""
+    """A run is permitted by the group that lists all it needs, even after many others, and by no other."""
     if most := node.session.profile.limits.entries_per_write:
         raise ProfileSilent("a node that takes long lists in one write", f"one that takes {most} entries")
     on = two_and_two(node)

@@ -272,7 +272,7 @@ ODD_VALUES: Sequence[object] = (
     each={"messages": ("sign_message", "message"), "digests": ("sign_digest", "digest")},
 )
 def failed_signings_reveal_no_key(judge: Judge, node: Node, row: tuple[str, str]) -> None:
-    """What runs answer and log that let a wallet sign what is no message, or no digest, holds no private key."""
+    """A run that fails to sign what is no message, or no digest, reveals no private key."""
     answers = witnessed(node.session)
     on = two_wallets(node)
     source, name = row

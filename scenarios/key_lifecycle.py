@@ -184,7 +184,7 @@ def next_key_inherits_nothing(judge: Judge, node: Node) -> None:
     uses=[{"auth.usage_key_permission.lists": "any_key"}],
 )
 def removed_key_by_the_header_of_its_last_use(judge: Judge, node: Node) -> None:
-    """A removed key opens nothing by either header, though it listed, wrote and ran by each before."""
+    """A removed key is refused in either header, even in the one that it was used in before."""
     on = one_group(node)
     permissions = Permissions(can_create_groups=True, execute_in_groups=[on.g])
     key = node.usage_keys.add(on.alice, permissions).key

@@ -315,7 +315,7 @@ def lasting(node: Node, owner: str, seconds: float) -> OutgoingRequest:
     uses=[RUN_CENTS, RUN_LIMIT],
 )
 def longer_runs_are_paid_by_their_own_account(judge: Judge, node: Node) -> None:
-    """A short run costs no more than its own seconds, though another account's goes on for longer meanwhile."""
+    """A short run costs no more than its own seconds while a longer run of another account goes on."""
     second = int(printed(node.session.stated(RUN_CENTS)))
     owners = [node.accounts.new().key for _ in range(2)]
     runs = [lasting(node, owner, seconds) for owner, seconds in zip(owners, (LONG, SHORT), strict=True)]

@@ -65,7 +65,7 @@ def rename_beside_an_update(judge: Judge, node: Node) -> None:
     uses=[f"wire.list_items.fields.usage_key.{label}" for label in LABELS],
 )
 def metadata_of_a_usage_key_do_not_mix(judge: Judge, node: Node) -> None:
-    """Of two metadata updates of a usage key at the same time one stands whole."""
+    """Of two metadata updates of a usage key at the same time one takes effect as a whole."""
     alice = node.accounts.new().key
     key = node.usage_keys.add(alice, name="one").key
     judge.set_up(listed_with_labels(node, node.usage_keys.list(alice)), "a list with both labels of the new key")
@@ -87,7 +87,7 @@ def metadata_of_a_usage_key_do_not_mix(judge: Judge, node: Node) -> None:
     uses=[f"wire.list_items.fields.action.{label}" for label in LABELS],
 )
 def metadata_of_an_action_do_not_mix(judge: Judge, node: Node) -> None:
-    """Of two metadata updates of an action at the same time one stands whole, and it stays one action."""
+    """Of two metadata updates of an action at the same time one takes effect as a whole, and it stays one action."""
     alice = node.accounts.new().key
     cid = node.actions.sample_cid("one")
     node.actions.add(alice, cid, "one")

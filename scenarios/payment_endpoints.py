@@ -113,7 +113,7 @@ def confirmed_with_a_key_in_either_header(
 
 @case("no-key-or-a-wrong-one", requirements=["AUTH-040", "AUTH-050", "BILL-270"], needs=BILLS)
 def no_key_or_a_wrong_one(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
-    """The endpoints of billing that are about an account refuse whoever presents no key, or one that nobody owns."""
+    """The billing endpoints of an account refuse a request without a key, or with an unknown key."""
     alice = accounts.new(spends=False)
     reads = [payments.unchanged_balance(alice.key)]
     for endpoint in endpoints(session, payments, alice):
@@ -169,7 +169,7 @@ OTHER_JSON = ("[]", "[{}]", '"text"', "5", "null", "true")
 
 @case("malformed-bodies", requirements=["EP-030"], needs=BILLS)
 def malformed_bodies(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
-    """What is no JSON object is refused by the endpoints that take a body, and a right request afterwards is not."""
+    """The billing endpoints refuse a body that is no JSON object, and accept a right request afterwards."""
     alice = accounts.new(spends=False)
     reads = [payments.unchanged_balance(alice.key)]
     for endpoint in endpoints(session, payments, alice)[1:]:
@@ -232,7 +232,7 @@ def succeeded(answer: Answer) -> bool:
 
 @case("refusals", requirements=["ERR-140", "ERR-150", "ERR-160"], needs=BUYS)
 def refusals_of_payments(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
-    """What billing refuses is recognisable as a refusal, changes no balance, and repeats no key."""
+    """A refused billing request is answered as a refusal, changes no balance, and repeats no key."""
     alice = accounts.new(spends=False)
     payments.buy(alice.key, Cents(500))
     before = payments.balance(alice.key)

@@ -120,7 +120,7 @@ def wallets_amounts_below_the_minimum(judge: Judge, node: Node) -> None:
 
 @case("amounts-of-other-types", requirements=["BILL-060"], needs=BILLS)
 def amounts_of_other_types(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
-    """What is no whole number, is beyond every range or is missing is refused."""
+    """An `amount_cents` that is no whole number, is out of range or is missing is refused."""
     alice = accounts.new(spends=False)
     _, least = session.accept(payments.intent_request(alice.key, 500))
     reads = [payments.unchanged_balance(alice.key)]

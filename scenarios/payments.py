@@ -35,7 +35,7 @@ def sent_at_once(session: Session, requests: Sequence[OutgoingRequest]) -> list[
 
 @case("payment-becomes-credit", requirements=["BILL-020", "BILL-030", "BILL-070", "BILL-130", "BILL-160"], needs=BUYS)
 def payment_becomes_credit(judge: Judge, accounts: Accounts, payments: Payments, groups: Groups) -> None:
-    """A paid and confirmed intent adds to the balance, and the credit grows as the amount does.
+    """A paid and confirmed intent adds to the balance, and a larger amount adds more.
 
     A write that is charged tells a payment without credit from a balance that stands still.
     """

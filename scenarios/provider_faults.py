@@ -133,7 +133,7 @@ def must_be_honest(judge: Judge, answers: Sequence[Answer]) -> None:
 def provider_does_not_answer(
     judge: Judge, accounts: Accounts, payments: Payments, control: ProviderControl, session: Session, row: Trouble
 ) -> None:
-    """While the provider does not answer nothing is credited; afterwards what was paid is, once."""
+    """While the provider does not answer nothing is credited; afterwards what was paid is credited once."""
     alice = accounts.new(spends=False)
     start = payments.balance(alice.key)
     payments.buy(alice.key, Cents(600))

@@ -80,7 +80,7 @@ def long_lists(judge: Judge, node: Node) -> None:
     needs=NEEDS,
 )
 def group_that_lists_much(judge: Judge, node: Node) -> None:
-    """More than fifty wallets and actions of a group stand on its pages, and an update replaces all of them."""
+    """A group's lists page more than fifty wallets and actions completely, and an update replaces all of them."""
     alice = node.accounts.new().key
     made = node.pkps.creations(alice, MANY)
     check_pages(judge, node, node.session.request("list_wallets", alice), MANY)
@@ -149,7 +149,7 @@ def more_than_a_byte_counts(judge: Judge, node: Node, key: str, hashed: HashedCi
     needs=NEEDS,
 )
 def more_groups_than_a_byte_counts(judge: Judge, node: Node) -> None:
-    """Beyond 255 groups each has its own id, its own actions, its own keys and its own end."""
+    """Of more than 255 groups each has its own id, actions and keys, and its removal leaves the others."""
     on = two_and_two(node)
     alice = on.alice
     cid, shared = (node.actions.sample_cid(name) for name in ("one", "in all"))

@@ -51,7 +51,7 @@ def with_reads(node: Node, objects: SampleObjects) -> SampleObjects:
 
 @case("last-cents-are-spent-once", requirements=["BILL-220"], needs=BUYS, uses=[BOUGHT])
 def last_cents_are_spent_once(judge: Judge, node: Node) -> None:
-    """Of many writes at the same time an account pays each that is accepted, down to its last cents."""
+    """An account pays each accepted write, also when many are sent at once and its credit runs out."""
     objects = with_least_credit(judge, node)
     write = sample_writes(node, objects)[SPENDS_BY]
     left = node.payments.balance(objects.alice.key)
@@ -109,7 +109,7 @@ def spend_all(node: Node, objects: SampleObjects) -> None:
 
 @case("without-credit", requirements=["BILL-030", "BILL-150", "BILL-190"], needs=BUYS, uses=[BOUGHT, SHORT_OF_CREDIT])
 def without_credit(judge: Judge, node: Node) -> None:
-    """At zero each write and run is refused without effect, each read works, and so does buying credit."""
+    """At a balance of zero writes and runs are refused without effect; reads and buying credit work."""
     with judge.apart("BILL-030"):
         fresh = node.accounts.new(spends=False)
         answer = node.session.send(node.payments.intent_request(fresh.key, 1000))
@@ -143,7 +143,7 @@ def last_cent_pays_a_write(judge: Judge, node: Node) -> None:
     "credit-for-one-write-pays-one", requirements=["BILL-220"], needs=["managed_accounts", "billing", "credit_control"]
 )
 def credit_for_one_write_pays_one(judge: Judge, node: Node) -> None:
-    """Of many writes at the same time an account with credit for one does no more than one."""
+    """An account with credit for one write gets no more than one of many writes that are sent at once."""
     for _ in range(RACES):
         alice = node.accounts.new()
         made = node.usage_keys.add(alice.key)
@@ -169,7 +169,7 @@ def credit_for_one_write_pays_one(judge: Judge, node: Node) -> None:
     uses=[SHORT_OF_CREDIT],
 )
 def once_credit_is_spent(judge: Judge, node: Node) -> None:
-    """The same of an account whose credit the test control has spent."""
+    """With its credit spent by the test control, writes and runs are refused; reads and buying credit work."""
     alice = node.accounts.new()
     objects = with_reads(node, sample_objects(node, alice))
     node.accounts.spend_all(alice)

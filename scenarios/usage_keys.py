@@ -90,7 +90,7 @@ FAR = (2**8, 2**16, 2**32)
 
 @case("far-group-ids-open-nothing", requirements=["UKEY-110", "UKEY-270"], needs=NEEDS)
 def far_group_ids_open_nothing(judge: Judge, node: Node) -> None:
-    """Naming group 256, 65536 or 2**32, or as many after a group, is refused or does not reach that group."""
+    """Permissions for group 256, 65536 or 2**32, or for a group's id plus one of these, open no other group."""
     on = one_group(node)
     runs = node.signing.must_sign(on.key, on.x, on.p).accepted
     adds = node.groups.add_action(on.alice, on.g, node.actions.sample_cid("added"))

@@ -26,7 +26,7 @@ NEEDS = ("managed_accounts",)
 
 @case("second-wallet", requirements=["EXEC-200", "PKP-170"], needs=NEEDS)
 def second_wallet(judge: Judge, node: Node) -> None:
-    """An action that may use one wallet gets no signature of another, though it swallows the refusal."""
+    """An action that may use one wallet gets no signature by another, even if it catches the refusal."""
     alice = node.accounts.new().key
     p, q = node.pkps.create_several(alice, 2)
     both, swallowing = (node.actions.prepared(name) for name in ("sign_both", "sign_swallowing"))
@@ -114,7 +114,7 @@ def wallet_named_in_another_way(judge: Judge, node: Node) -> None:
 
 @case("same-run-by-two-keys-at-once", requirements=["EXEC-030", "EXEC-190", "PKP-170"], needs=NEEDS)
 def same_run_by_two_keys_at_once(judge: Judge, node: Node) -> None:
-    """A run is refused beside the same run of a key that may do it; runs at once sign each with its own wallet."""
+    """A forbidden run is refused beside the same run by a permitted key; runs at once sign with their own wallets."""
     alice = node.accounts.new().key
     p, q = node.pkps.create_several(alice, 2)
     late = node.actions.prepared("sign_late")
@@ -162,7 +162,7 @@ DECIDED_BEFORE_RUN = {"exec.pkp_selection.decided": "before_run"}
 
 @case("wallet-decided-before-run", requirements=["EXEC-290"], needs=NEEDS, uses=[DECIDED_BEFORE_RUN])
 def wallet_decided_before_run(judge: Judge, node: Node) -> None:
-    """A run that names a wallet which the group does not list is refused, though it uses none."""
+    """A run that names a wallet which the group does not list is refused, even if it uses none."""
     alice = node.accounts.new().key
     p, q = node.pkps.create_several(alice, 2)
     hello = node.actions.prepared("hello")
@@ -206,7 +206,7 @@ def some_wallet_needed(judge: Judge, node: Node) -> None:
     uses=["wire.pkp.id_source.rule"],
 )
 def wildcard_covers_no_strange_wallet(judge: Judge, node: Node) -> None:
-    """A group that permits all wallets permits the account's: none that was minted alone, and no other account's."""
+    """The all-wallets wildcard permits the account's own: none minted alone, none of another account."""
     alice, bob = node.accounts.new().key, node.accounts.new().key
     p, q = node.pkps.create(alice), node.pkps.create(bob)
     minted = node.minting.wallet(node.wallets.new("carol"))

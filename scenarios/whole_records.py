@@ -53,7 +53,7 @@ def without(items: Sequence[object], gone: str) -> list[object]:
     needs=NEEDS,
 )
 def beside_each_write(judge: Judge, node: Node) -> None:
-    """Updates and removals leave every other record as it was, ids that begin alike included."""
+    """Updates and removals change no other record, not even one whose id begins alike."""
     alice = node.accounts.new().key
     pkp, other = node.pkps.create_several(alice, 2)
     hashed = hashed_cid(node.actions.sample_cid("one"))
