@@ -52,6 +52,50 @@ def browsed(page: Path | str, folder: Path, *flags: str, fragment: str = "") -> 
     return shown.stdout
 
 
+OUTSIDE = """
+at.onload = () => {
+  const page = at.contentDocument, found = [];
+  page.querySelectorAll("details").forEach((part) => { part.open = true; });
+  const sees = (part) => part.getClientRects().length > 0;
+  for (const part of page.querySelectorAll("p, li, dt, dd, td, th, h1, h2, h3, summary, caption, pre, label")) {
+    if (!sees(part)) continue;
+    const box = part.getBoundingClientRect(), inside = page.createRange();
+    inside.selectNodeContents(part);
+    for (const one of inside.getClientRects())
+      if (one.left < box.left - 1 || one.right > box.right + 1 || one.bottom > box.bottom + 2) {
+        found.push(part.tagName + ": " + part.textContent.slice(0, 60));
+        break;
+      }
+  }
+  const wide = page.documentElement.scrollWidth;
+  if (wide > at.clientWidth) found.push(`the page is ${wide} px wide`);
+  document.body.textContent = JSON.stringify(found);
+  document.title = "measured";
+};
+"""
+PRINTED = re.compile(r"@media print")
+
+
+def outside(page: Path, folder: Path, width: int, *flags: str, printed: bool = False) -> list[str]:
+    """The cells and paragraphs whose text leaves their box on a page of this width in px, and the page if it is wider.
+
+    `printed` measures it in its style for paper, on a screen.
+    """
+    text = re.sub(r"<meta http-equiv=[^>]*>", "", page.read_text("utf-8"))
+    copy, frame = page.with_name(f"measured-{page.name}"), page.with_name(f"frame-{page.name}")
+    copy.write_text(PRINTED.sub("@media all", text) if printed else text, encoding="utf-8")
+    inner = f'<iframe id="at" src="{copy.name}" width="{width}" height="900" style="border: 0"></iframe>'
+    frame.write_text(f"<!doctype html><body>{inner}<script>{OUTSIDE}</script></body>", encoding="utf-8")
+    shown = browsed(frame, folder, "--allow-file-access-from-files", *flags)
+    copy.unlink()
+    frame.unlink()
+    assert "<title>measured</title>" in shown
+    body = re.search(r"<body[^>]*>(.*)</body>", shown, re.DOTALL)
+    assert body is not None
+    found: list[str] = json.loads(html.unescape(body[1]))
+    return found
+
+
 def clicked(script: str, address: str) -> Any:
     """What a script of `tests/js` does to the page at this address, and the errors that its console shows."""
     node = shutil.which("node")

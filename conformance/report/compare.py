@@ -30,6 +30,16 @@ class Change(StrEnum):
     """The later run does not know it."""
 
 
+MEANINGS = {
+    Change.BROKEN: "it fails, and did not before",
+    Change.MENDED: "it failed, and passes",
+    Change.LOST: "it passed, and now it neither passes nor fails",
+    Change.SHOWN: "it passes, and before it neither passed nor failed",
+    Change.OTHER: "another verdict, and neither run passes it, or one of them in part only",
+    Change.NEW: "the earlier run does not know it",
+    Change.GONE: "the later run does not know it",
+}
+"""What each change means."""
 PASSING = {Judgement.PASS, Judgement.PASS_IN_PART}
 
 

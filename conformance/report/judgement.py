@@ -31,6 +31,20 @@ class Judgement(StrEnum):
     """May and silent statements that no check names."""
 
 
+MEANINGS = {
+    Judgement.FAIL: "a check failed: the node contradicts the statement",
+    Judgement.KNOWN: "a check failed that the list of known failures names, and no other",
+    Judgement.INCONCLUSIVE: "a check taught nothing, and none failed",
+    Judgement.PASS: "every check passed",
+    Judgement.PASS_IN_PART: "some checks passed; the others were not offered or not selected",
+    Judgement.NOT_OFFERED: "the profile does not claim what its checks need",
+    Judgement.NOT_RUN: "the run selected none of its checks",
+    Judgement.NOT_YET_COVERED: "the suite has no check yet",
+    Judgement.NOT_JUDGED: "a may or silent statement that no check names",
+}
+"""What each verdict means, in the order in which reports show them: the worst first."""
+
+
 @dataclass(frozen=True)
 class Judged:
     """The verdict on one requirement."""

@@ -158,8 +158,12 @@ def _with_gaps(exchanges: Sequence[Exchanged], told: Sequence[int], names: Names
 
 def _step(exchange: Exchanged, names: Names, earlier: Set[str], *, last: bool) -> str:
     """``alice: add_group pkp_ids_permitted [P] → 200, G``. What an earlier step gave, too, is given again."""
-    credentials = (name for text in exchange.request_headers.values() for name in VARIABLE.findall(text))
-    who = next(map(names.of, credentials), "anybody")
+    credentials = [
+        f"{names.of(name)}{' as Bearer' if text.startswith('Bearer ') else ''}"
+        for text in exchange.request_headers.values()
+        for name in VARIABLE.findall(text)
+    ]
+    who = credentials[0] if credentials else "anybody"
     asked = cut(names.shown(f"{exchange.operation or _request_line(exchange)} {_members(exchange)}"), LONGEST_STEP)
     answer = ["no answer" if exchange.status is None else str(exchange.status)]
     answer += [f"{names.of(name)} again" if name in earlier else names.of(name) for name in exchange.given]

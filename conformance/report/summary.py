@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from conformance.report.causes import counted, numbered
-from conformance.report.judgement import Judgement
+from conformance.report.judgement import MEANINGS
 from conformance.report.ranking import broken
 from conformance.report.results import CaseResult, RequirementResult, Results
 from conformance.requirements import Level
@@ -61,7 +61,7 @@ def _head(results: Results) -> Iterable[str]:
 
 def _families(results: Results) -> Iterable[str]:
     judged = [requirement for requirement in results.requirements if requirement.level in {Level.MUST, Level.SHOULD}]
-    verdicts = [verdict for verdict in Judgement if any(requirement.verdict is verdict for requirement in judged)]
+    verdicts = [verdict for verdict in MEANINGS if any(requirement.verdict is verdict for requirement in judged)]
     yield "| family | " + " | ".join(verdicts) + " |"
     yield "|---" + "|--:" * len(verdicts) + "|"
     for family in dict.fromkeys(requirement.id.partition("-")[0] for requirement in judged):

@@ -20,11 +20,11 @@ from conformance.values.shown_text import plain, shortened
 from conformance.verdict import ExitCode, Verdict
 
 COLUMNS = (
-    (Judgement.PASS, "green"),
-    (Judgement.PASS_IN_PART, "green"),
     (Judgement.FAIL, "bold red"),
     (Judgement.KNOWN, "yellow"),
     (Judgement.INCONCLUSIVE, "magenta"),
+    (Judgement.PASS, "green"),
+    (Judgement.PASS_IN_PART, "green"),
     (Judgement.NOT_OFFERED, "cyan"),
     (Judgement.NOT_RUN, "dim"),
     (Judgement.NOT_YET_COVERED, "dim"),

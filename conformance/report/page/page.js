@@ -31,6 +31,11 @@ document.getElementById("filters").hidden = false;
 document.getElementById("filters").addEventListener("input", apply);
 document.getElementById("filters").addEventListener("submit", (event) => event.preventDefault());
 addEventListener("hashchange", openTarget);
-addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((part) => { part.open = true; }));
+const printsAll = document.getElementById("print-all");
+document.getElementById("print-choice").hidden = false;
+printsAll.addEventListener("change", () => document.body.classList.toggle("print-all", printsAll.checked));
+addEventListener("beforeprint", () => {
+  if (printsAll.checked) document.querySelectorAll("details").forEach((part) => { part.open = true; });
+});
 apply();
 openTarget();

@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from conformance.report.causes import counted, numbered
+from conformance.report.judgement import MEANINGS
 from conformance.report.page.view import CELL_WORDS, View
 from conformance.report.results import Results
 from conformance.report.story import story
@@ -33,6 +34,7 @@ def html(results: Results, links: Sequence[tuple[str, str]] = ()) -> str:
             digest=hashlib.sha256(results.content).hexdigest(),
             cell_words=CELL_WORDS,
             counted=counted,
+            meanings=MEANINGS,
             numbers=numbered(results),
             **inlined(style, script),
         )

@@ -10,11 +10,12 @@ from functools import cached_property
 import yaml
 from pydantic import JsonValue
 
-from conformance.report.judgement import Judgement
+from conformance.report.judgement import MEANINGS, Judgement
 from conformance.report.matrix import Grid, matrices, summary
 from conformance.report.ranking import broken
 from conformance.report.results import CaseResult, CellResult, RequirementResult, Results
 from conformance.requirements import Level
+from conformance.requirements.families import FAMILIES
 from conformance.verdict import CellVerdict
 
 FAMILY_END = "-"
@@ -35,6 +36,11 @@ class Family:
         """How many of its must and should statements have each verdict."""
         judged = (item for item in self.requirements if item.level in {Level.MUST, Level.SHOULD})
         return Counter(str(requirement.verdict) for requirement in judged)
+
+    @property
+    def title(self) -> str:
+        """The family in words."""
+        return FAMILIES.get(self.name, self.name)
 
     @property
     def has_failures(self) -> bool:
@@ -74,8 +80,14 @@ class View:
 
     @cached_property
     def verdicts(self) -> tuple[str, ...]:
-        """Every verdict that a must or should statement has here."""
-        return tuple(dict.fromkeys(verdict for family in self.families for verdict in family.count))
+        """Every verdict that a must or should statement has here, the worst first."""
+        return tuple(verdict for verdict in MEANINGS if any(family.count[verdict] for family in self.families))
+
+    @property
+    def not_offered(self) -> dict[str, int]:
+        """How many must and should statements of each family the profile does not offer, by the family's title."""
+        counts = {family.title: family.count[Judgement.NOT_OFFERED] for family in self.families}
+        return {title: count for title, count in counts.items() if count}
 
     @cached_property
     def packs(self) -> dict[str, list[CaseResult]]:

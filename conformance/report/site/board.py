@@ -20,6 +20,7 @@ from conformance.report.load import load_results
 from conformance.report.results import RequirementResult, Results
 from conformance.report.write import RESULTS_NAME
 from conformance.requirements import Level
+from conformance.requirements.families import FAMILIES
 
 JUDGED = frozenset({Level.MUST, Level.SHOULD})
 
@@ -149,6 +150,11 @@ class Family:
 
     name: str
     rows: tuple[Row, ...]
+
+    @property
+    def title(self) -> str:
+        """The family in words."""
+        return FAMILIES.get(self.name, self.name)
 
     @property
     def failing(self) -> int:

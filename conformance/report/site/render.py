@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conformance.report.compare import Change
+from conformance.report.compare import MEANINGS, Change
 from conformance.report.judgement import Judgement
 from conformance.report.page import html
 from conformance.report.page.render import asset, environment, inlined
@@ -65,6 +65,7 @@ def _page(template: str, root: str, **shown: object) -> str:
             classes=CLASSES,
             Judgement=Judgement,
             Change=Change,
+            meanings=MEANINGS,
         )
     )
 

@@ -10,13 +10,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from browser import DARK, browsed, violations
+from browser import DARK, browsed, outside, violations
 from made_runs import EXCHANGE, KNOWN, LISTED, outcome, record
 
 from conformance.profile import Profile
 from conformance.report import Results, results_of
+from conformance.report.judgement import MEANINGS, Judgement
 from conformance.report.page import html
 from conformance.report.page.render import MOST_CHARACTERS
+from conformance.report.terminal import COLUMNS
+from conformance.requirements import catalogue
+from conformance.requirements.families import FAMILIES
 from conformance.verdict import CellOutcome, CellVerdict, Failure, Outcome, Verdict
 
 PASSED = outcome("p::a", Verdict.PASS, "A-010")
@@ -139,3 +143,58 @@ def test_every_column_is_in_sight(tmp_path: Path, width: int) -> None:
     looking = page.replace("</body>", f"<script>{CUT}</script></body>")
     shown = browsed(written(looking, tmp_path), tmp_path, f"--window-size={width},900")
     assert f"<title>{width} wide, 0 cut</title>" in shown
+
+
+WIDTHS = [320, 390, 768, 1280]
+DIGEST = "0x" + "ab" * 32
+
+
+def long_words() -> Results:
+    """A run whose failure, reason and case hold long words without a place to break."""
+    exchange = replace(EXCHANGE, response_body=DIGEST * 20, curl=f"curl http://n/{DIGEST * 3}")
+    failure = Failure(f"steps[3] call {DIGEST}", f"the list to be [{DIGEST * 2}]", DIGEST * 5, exchange)
+    failed = replace(FAILED, case=f"{'long_' * 12}::{'name-' * 14}", reason=f"expected {DIGEST * 2}", failure=failure)
+    return results(whole_matrix(), matrix(), replace(failed, case="p::b"), failed, replace(hostile(), case="p::c"))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(
+    ("flags", "printed"), [((), False), ((DARK,), False), ((), True)], ids=["light", "dark", "print"]
+)
+def test_text_stays_inside_of_its_cell_and_paragraph(
+    tmp_path: Path, width: int, flags: tuple[str, ...], printed: bool
+) -> None:
+    page = written(html(long_words()), tmp_path)
+    assert outside(page, tmp_path, width, *flags, printed=printed) == []
+
+
+def test_measurement_finds_text_that_leaves_its_cell(tmp_path: Path) -> None:
+    page = written(html(results(PASSED)).replace("overflow-wrap: anywhere", ""), tmp_path)
+    page.write_text(page.read_text("utf-8").replace("http://n", "http://" + "n" * 200), encoding="utf-8")
+    assert any(one.startswith("H1") for one in outside(page, tmp_path, 390))
+
+
+def test_page_says_what_is_not_offered_beside_the_verdict_and_what_verdicts_mean() -> None:
+    page = html(results(PASSED, outcome("p::b", Verdict.NOT_OFFERED, "A-020")))
+    assert "Not offered by the profile, so not judged: A " in page
+    assert "the profile does not claim what its checks need" in page
+
+
+def test_verdicts_stand_in_the_same_order_everywhere_the_worst_first() -> None:
+    assert next(iter(MEANINGS)) is Judgement.FAIL
+    assert {*MEANINGS} == {*Judgement}
+    assert [judgement for judgement, _ in COLUMNS] == [one for one in MEANINGS if one is not Judgement.NOT_JUDGED]
+
+
+def test_every_family_has_a_title() -> None:
+    assert [*FAMILIES] == [*catalogue().families]
+
+
+def test_paper_gets_the_summary_unless_all_is_asked_for(tmp_path: Path) -> None:
+    page = html(results(PASSED, FAILED)).replace("@media print", "@media all")
+    page = re.sub(r"<meta http-equiv=[^>]*>", "", page)
+    seen = "document.title = document.querySelector('.on-demand').getClientRects().length"
+    all_of_it = f"document.getElementById('print-all').click(); {seen}"
+    for script, count in ((seen, "0"), (all_of_it, "1")):
+        looking = page.replace("</body>", f"<script>{script}</script></body>")
+        assert f"<title>{count}</title>" in browsed(written(looking, tmp_path), tmp_path)

@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from browser import DARK, browsed, violations
+from browser import DARK, browsed, outside, violations
 from made_runs import EXCHANGE, KNOWN, LISTED, outcome, record
 
 from conformance.cli import main
@@ -173,6 +173,20 @@ def test_nothing_of_the_results_runs_in_a_browser_and_the_filter_works(site: Pat
 )
 def test_axe_finds_nothing_on_the_pages(site: Path, tmp_path: Path, page: str, flags: tuple[str, ...]) -> None:
     assert violations(site / page, tmp_path, *flags) == []
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 1280])
+@pytest.mark.parametrize("page", ["index.html", "acme/index.html"], ids=["board", "history"])
+def test_statements_do_not_cover_the_verdicts(tmp_path: Path, page: str, width: int) -> None:
+    long = results(*FAILED, text=" " + "in many words of the specification " * 12)
+    write_results(long, tmp_path / "runs" / "acme" / "2")
+    write_results(
+        results(*BOTH, day=1, text=" " + "in many words of the specification " * 12), tmp_path / "runs" / "acme" / "3"
+    )
+    site = tmp_path / "site"
+    assert main(["site", str(tmp_path / "runs"), "-o", str(site)]) == 0
+    assert outside(site / page, tmp_path, width) == []
+    assert outside(site / page, tmp_path, width, printed=True) == []
 
 
 @pytest.mark.parametrize("width", [375, 800, 1400])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from conformance.report.case_text import explain
@@ -81,6 +83,12 @@ def test_story_tells_that_an_answer_gives_the_same_group_again() -> None:
     )
     assert told.used == {"G": "1"}
     assert told.names.shown("1 of 11") == "1 of 11"
+
+
+def test_story_tells_the_header_that_is_not_the_usual_one() -> None:
+    made = asked("new_account", API_KEY_1=".api_key")
+    bearer = replace(asked("list_groups", by="API_KEY_1"), request_headers={"Authorization": "Bearer ${API_KEY_1}"})
+    assert story(Conversation((made, bearer))).steps[-1] == "alice as Bearer: list_groups → 200, {}"
 
 
 def test_long_story_keeps_its_beginning_and_its_end() -> None:
