@@ -36,6 +36,13 @@ def test_cases_that_met_one_answer_share_a_cause_and_a_failed_one_comes_first() 
     assert (cause.cases, cause.failed, cause.inconclusive) == (("p::b", "p::c", "p::a"), 2, 1)
 
 
+def test_case_to_look_at_charges_least_by_the_fewest_requests() -> None:
+    long, short = met("p::a", MISSING), replace(met("p::z", MISSING), exchanges=1)
+    several = replace(short, case="p::m", requirements=("A-010", "A-020"))
+    (cause,) = causes([long, several, short])
+    assert cause.cases == ("p::z", "p::a", "p::m")
+
+
 def test_answers_that_differ_in_ids_and_numbers_alone_are_one_cause() -> None:
     one = replace(MISSING, response_body='{"detail": "no group 7", "instance": "0f3c2a1b-1111-2222-3333-444455556666"}')
     two = replace(
