@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from conformance.report.judgement import Judgement
+from conformance.report.ranking import broken
 from conformance.report.results import CaseResult, Results
 from conformance.requirements import Level
 from conformance.values.shown_text import plain, shortened
@@ -33,8 +33,7 @@ def workflow_commands(results: Results) -> str:
 
 def _broken(results: Results) -> Iterator[str]:
     cases = {case.case: case for case in results.cases}
-    broken = [requirement for requirement in results.requirements if requirement.verdict is Judgement.FAIL]
-    for requirement in sorted(broken, key=lambda one: list(Level).index(one.level)):
+    for requirement in sorted(broken(results), key=lambda one: list(Level).index(one.level)):
         lines = [f"{requirement.text} ({requirement.section})"]
         lines += [line for name in requirement.failed[:SHOWN_CASES] for line in _case(cases[name])]
         if more := requirement.failed[SHOWN_CASES:]:
