@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 
 import pytest
-from made_runs import outcome, record
+from made_runs import EXCHANGE, outcome, record
+from rich.console import Console
 
 from conformance.report import Results, results_of
 from conformance.report.case_text import explain
 from conformance.report.ranking import broken, failed_cases
 from conformance.resources import scenarios
 from conformance.run.listing import ListedCase, by_requirement, list_pack
-from conformance.verdict import Verdict
+from conformance.run.options import Options
+from conformance.run.reporter import Reporter
+from conformance.verdict import Conversation, ConversationExchange, Failure, Outcome, Verdict
 
 MADE = Mapping[str, Sequence[str]]
 
@@ -78,3 +83,41 @@ def test_case_names_its_statements_in_the_order_of_the_run() -> None:
     failed = outcome(case, Verdict.FAIL, *RUNS_COST_NOTHING[case])
     text = explain(failed, "again", [requirement.id for requirement in broken(results)])
     assert text.index("BILL-320") < text.index("MODE-100")
+
+
+TEN_CAUSES: MADE = {
+    "actions::stored-hash-is-keccak256-of-the-text": ["ACT-040", "ACT-050"],
+    "endpoints::action-metadata": ["EP-280", "EP-290"],
+    "group_runs::every-listed-pair": ["GRP-040"],
+    "key_custody::digests-are-signed-with-the-wallets-key": ["PKP-170"],
+    "lists::pages-of-list-groups": ["LIST-050", "LIST-060"],
+    "metering::each-write-is-charged": ["BILL-140", "LIM-050"],
+    "payments::payment-becomes-credit": ["BILL-070"],
+    "usage_keys::may-create-groups": ["UKEY-040"],
+    "wallet_auth::outside-the-window": ["BILL-240", "LIM-020"],
+    "wallets::created-wallet-has-an-address": ["PKP-020"],
+}
+WIDTH, SCREEN = 160, 60
+"""Columns and lines of a terminal that fills a display."""
+
+
+def test_ten_causes_fit_on_two_screens() -> None:
+    results = run_that_breaks(TEN_CAUSES)
+    exchanges = tuple(
+        ConversationExchange("POST", f"http://n/core/v1/add_group?{number}", {}, "{}", 200, "{}" * 60, 0.1)
+        for number in range(9)
+    )
+    console = Console(file=io.StringIO(), width=WIDTH, color_system=None)
+    reporter = Reporter(console)
+    failed: dict[str, Outcome] = {}
+    for case in failed_cases(results):
+        failure = Failure("steps[3] call x", "a " * 60, "b " * 90, EXCHANGE, conversation=Conversation(exchanges))
+        failed[case.case] = replace(outcome(case.case, Verdict.FAIL, *case.contradicted), failure=failure)
+    reporter._run = SimpleNamespace(outcomes=failed, seed="7", options=Options(), unwritten="")  # type: ignore[assignment]
+    reporter._reports = [(name, explain(one, "again")) for name, one in failed.items()]
+    reporter.results = results
+    reporter.tell()
+    assert isinstance(console.file, io.StringIO)
+    lines = console.file.getvalue().splitlines()
+    assert sum(-(-len(line) // WIDTH) or 1 for line in lines) <= 2 * SCREEN
+    assert all(name in console.file.getvalue() for name in TEN_CAUSES)
