@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
@@ -49,9 +49,9 @@ class Running(Protocol):
         """The outcome of a case, before the list of known failures is applied."""
 
 
-def explained(run: Running, outcome: Outcome) -> str:
-    """The report of a case, with the command that repeats it."""
-    return explain(outcome, rerun(outcome.case, run.seed, run.options.to_repeat_case()))
+def explained(run: Running, outcome: Outcome, order: Sequence[str] = ()) -> str:
+    """The report of a case, with the command that repeats it; its statements in this order, where one is known."""
+    return explain(outcome, rerun(outcome.case, run.seed, run.options.to_repeat_case()), order)
 
 
 RUNNING: pytest.StashKey[Running] = pytest.StashKey()

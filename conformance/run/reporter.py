@@ -6,7 +6,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 
 import pytest
 from rich.console import Console
@@ -15,10 +14,9 @@ from rich.progress import BarColumn, Progress, TextColumn
 from conformance.console import CommandConsole
 from conformance.ending import PROGRAM, crash, not_printed, say
 from conformance.report import Results, show
-from conformance.report.case_text import explain, rerun
 from conformance.report.ranking import broken, failed_cases
 from conformance.run.costs import cost
-from conformance.run.items import RESULTS, RUNNING, Running
+from conformance.run.items import RESULTS, RUNNING, Running, explained
 from conformance.verdict import Outcome, Verdict
 
 SECONDS_BETWEEN_LINES = 15.0
@@ -210,9 +208,7 @@ class Reporter:
         shared = {case for cause in self.results.causes for case in cause.cases[1:]}
         reports = [report for report in self._reports if report[0] not in shared]
         reports.sort(key=lambda report: (report[0] in self._outcomes, places.get(report[0], len(places))))
-        explained = partial(self._explained, self._run, order)
-        return [(name, explained(name) if name in places else text) for name, text in reports]
-
-    @staticmethod
-    def _explained(run: Running, order: Sequence[str], case: str) -> str:
-        return explain(run.outcomes[case], rerun(case, run.seed, run.options.to_repeat_case()), order)
+        return [
+            (name, explained(self._run, self._outcomes[name], order) if name in places else text)
+            for name, text in reports
+        ]
