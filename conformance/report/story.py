@@ -207,6 +207,8 @@ def _value(value: object) -> str:
     return text
 
 
+OTHERS = re.compile(r" \(and (\d+ more: .*)\)$", re.DOTALL)
+"""The further failures of a case, which follow its first one."""
 LIST = re.compile(r"(?:.* to be |in any order )?(\[.*\])(?:(?: at .*)? of .*)?", re.DOTALL)
 """An expectation of a list: `the groups to be [1]`, ``in any order [{name: "g"}] at 0.items of `seen` ``."""
 
@@ -217,15 +219,17 @@ def difference(expected: str, got: str) -> Sequence[tuple[str, str]]:
     Of an object the members that were expected count alone.
     """
     form = LIST.fullmatch(expected)
+    others = OTHERS.search(got)
     try:
-        wanted, found = yaml.safe_load(form[1]) if form else None, json.loads(got)
+        wanted, found = yaml.safe_load(form[1]) if form else None, json.loads(got[: others.start()] if others else got)
     except (ValueError, yaml.YAMLError):
         return ()
     if not isinstance(wanted, list) or not isinstance(found, list):
         return ()
     missing, extra = _unmatched(wanted, found)
     sides = [(name, written(items)) for name, items in (("missing", missing), ("too many", extra)) if items]
-    return sides or ([("order", "another than expected")] if len(wanted) > 1 else [])
+    sides = sides or ([("order", "another than expected")] if len(wanted) > 1 else [])
+    return [*sides, ("and", others[1])] if sides and others else sides
 
 
 def _unmatched(wanted: Sequence[object], found: Sequence[object]) -> tuple[list[object], list[object]]:

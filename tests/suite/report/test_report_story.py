@@ -111,6 +111,11 @@ def test_long_story_keeps_its_beginning_and_its_end() -> None:
         ("length 1 of ids", "[]", []),
         ('ids to be ["a"]', "status 404", []),
         ('name to be "a"', '["a"]', []),
+        (
+            'ids to be ["a"]',
+            '["b"] (and 2 more: c)',
+            [("missing", '["a"]'), ("too many", '["b"]'), ("and", "2 more: c")],
+        ),
         ("in any order [1, 2] at *.id of `seen`", "[1,2,3]", [("too many", "[3]")]),
         ("in any order [true] of list_groups", "[1]", [("missing", "[true]"), ("too many", "[1]")]),
         (
