@@ -72,7 +72,7 @@ class Story:
     def used(self) -> Mapping[str, str]:
         """The names that the steps use, and their values; credentials are left out."""
         words = {word for step in self.steps for word in re.findall(r"\w+", step)}
-        return {name: value for value, name in self.names.values.items() if name in words}
+        return {name: value for value, name in self.names.values.items() if name in words and name != value}
 
 
 def story(conversation: Conversation | ConversationShown | None) -> Story:
@@ -82,10 +82,18 @@ def story(conversation: Conversation | ConversationShown | None) -> Story:
     exchanges = conversation.exchanges
     last = len(exchanges) - 1 if conversation.departed is None else conversation.departed
     told = _concerned(exchanges[: last + 1])
-    variables = _names(exchanges, told)
+    variables = _names(exchanges, told) | {name: value for name, value in conversation.names.items() if _is_word(value)}
     named = [(variables[name], value) for name, value in conversation.names.items() if name in variables]
     names = Names(variables, {value: name for name, value in named})
     return Story(tuple(_with_gaps(exchanges, told, names, conversation.left_out)), names)
+
+
+WORD = re.compile(r"[a-z]+(_[a-z]+)*")
+
+
+def _is_word(value: str) -> bool:
+    """Whether a value is a word that needs no name: an OpenAPI description gives the names of operations."""
+    return WORD.fullmatch(value) is not None
 
 
 def _names(exchanges: Sequence[Exchanged], told: Sequence[int]) -> dict[str, str]:

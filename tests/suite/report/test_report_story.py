@@ -91,6 +91,14 @@ def test_story_tells_the_header_that_is_not_the_usual_one() -> None:
     assert story(Conversation((made, bearer))).steps[-1] == "alice as Bearer: list_groups → 200, {}"
 
 
+def test_words_that_an_answer_gives_are_told_as_they_are() -> None:
+    exchanges = (asked("openapi", OPERATION_ID_1=".a"), asked("${OPERATION_ID_1}", '{"a":"${OPERATION_ID_1}"}'))
+    told = story(Conversation(exchanges, names={"OPERATION_ID_1": "stripe_config"}))
+    assert told.steps[0] == "anybody: openapi → 200, stripe_config"
+    assert told.names.shown("GET /stripe_config") == "GET /stripe_config"
+    assert told.used == {}
+
+
 def test_long_story_keeps_its_beginning_and_its_end() -> None:
     renamed = [asked("update_group", f'{{"group_id":"${{GROUP_2}}","name":"{n}"}}', by="API_KEY_1") for n in range(30)]
     made = [asked("new_account", API_KEY_1=".api_key"), asked("add_group", by="API_KEY_1", GROUP_2=".group_id")]
