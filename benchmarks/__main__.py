@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from benchmarks import attacks, attestation, envelope, matrix, node, payments, runs, suite, vectors, verification
+from benchmarks import attacks, attestation, envelope, matrix, node, payments, runs, start, suite, vectors, verification
 from benchmarks.timing import Row
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
@@ -47,6 +47,7 @@ PARTS: dict[str, Callable[[], Sequence[Row]]] = {
     "vectors": vectors.rows,
     "verification": verification.rows,
     "attacks": attacks.rows,
+    "start": start.rows,
 }
 
 

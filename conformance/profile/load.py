@@ -15,7 +15,6 @@ from conformance.problems import LoadProblem
 from conformance.profile.model import Profile
 from conformance.profile.paths import known_paths, value_at
 from conformance.profile.section import Section
-from conformance.transport import BadCertificatesError, certificates_in
 from conformance.values.marked_yaml import Document
 from conformance.values.shown_text import shortened
 
@@ -41,6 +40,8 @@ def load_profile(path: Path) -> Profile:
     profile = stated_by_vendor(_validated(document.value, path, document.line))
     ca_file = profile.ca_file
     if ca_file is not None:
+        from conformance.transport import BadCertificatesError, certificates_in  # noqa: PLC0415 - it is rarely given
+
         profile = profile.beside(path)
         try:
             certificates_in(path.parent / ca_file)

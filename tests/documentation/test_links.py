@@ -13,8 +13,17 @@ from conformance.cli import COMMANDS, SELFTEST
 from conformance.run.options import SPELLINGS
 
 TOP_FOLDERS = {path.name for path in ROOT.iterdir() if path.is_dir()} - {"reports"}
-OTHER_PROGRAMS = {"--prefix", "--write", "--ignore-scripts", "--no-compile", "--target", "--junitxml", "--version"}
-"""Options of npm, of pip, of the benchmarks, of pytest itself and of both commands without a subcommand."""
+OTHER_PROGRAMS = {
+    "--prefix",
+    "--write",
+    "--ignore-scripts",
+    "--no-compile",
+    "--target",
+    "--junitxml",
+    "--version",
+    "--cacert",
+}
+"""Options of npm, of pip, of curl, of the benchmarks, of pytest itself and of both commands without a subcommand."""
 OF_PYTEST = {spelling.pytest_flag for spelling in SPELLINGS.values()}
 
 
