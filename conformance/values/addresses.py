@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-import httpx
+if TYPE_CHECKING:
+    import httpx
 
 CORE = "/core/v1"
 """The path prefix of all but the attestation paths ("Versioning")."""
@@ -27,7 +29,7 @@ def read_address(text: str) -> str:
     try:
         urlsplit(text)  # which says best what is wrong with brackets
         url = _parsed(text)
-    except (httpx.InvalidURL, ValueError) as problem:
+    except ValueError as problem:
         raise ValueError(f"{text}: {problem}") from problem
     host = url.raw_host.decode("ascii")
     if url.port is not None and not 0 < url.port < 65536:
@@ -39,7 +41,12 @@ def read_address(text: str) -> str:
 
 def _parsed(text: str) -> httpx.URL:
     """The URL. httpx keeps capitals in numbers of IPv6, and the scheme's own port after a scheme in capitals."""
-    return httpx.URL(re.sub(r"^\w+://[^/?#]*", lambda found: found[0].lower(), text))
+    import httpx  # noqa: PLC0415 - commands that read no address name CORE, too
+
+    try:
+        return httpx.URL(re.sub(r"^\w+://[^/?#]*", lambda found: found[0].lower(), text))
+    except httpx.InvalidURL as problem:
+        raise ValueError(str(problem)) from problem
 
 
 def _is_host(host: str) -> bool:
@@ -60,7 +67,7 @@ def authority_of(url: str) -> str:
     """Host and port of a URL, comparable with those of others; empty where it has none."""
     try:
         return _parsed(url).netloc.decode("ascii")
-    except httpx.InvalidURL:
+    except ValueError:
         return ""
 
 
