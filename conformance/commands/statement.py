@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeAlias
 
 from conformance.problems import Problem
 from conformance.report.load import load_results
 from conformance.report.statement import judgement_of
 from conformance.report.write import AFTER, BEFORE, write_whole
-from conformance.verify import Evidence, Policy, dsse, load_folder
+from conformance.verify import Evidence, Policy, dsse, keyless, load_folder
 from conformance.verify.certificates import read_root
 from conformance.verify.evidence import read_file
 from conformance.verify.policy_file import load_policy
 from conformance.verify.statement import PAYLOAD_TYPE
+
+Sign: TypeAlias = Callable[[bytes], tuple[bytes, str]]
+"""A payload to what is written, and who signed it."""
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -23,8 +28,19 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--evidence", type=Path, required=True, metavar="DIR", help="the folder that `run --evidence` filled"
     )
+    signer = parser.add_mutually_exclusive_group(required=True)
+    signer.add_argument("--key", type=Path, metavar="PEM", help="private key to sign with, Ed25519 or ECDSA over P-256")
+    signer.add_argument(
+        "--keyless", action="store_true", help="sign with an identity, as a Sigstore bundle; public in a log for ever"
+    )
     parser.add_argument(
-        "--key", type=Path, required=True, metavar="PEM", help="private key to sign with, Ed25519 or ECDSA over P-256"
+        "--identity-token", metavar="JWT", help="whose identity (default: the CI job's, else a browser asks)"
+    )
+    parser.add_argument(
+        "--trust-config",
+        type=Path,
+        metavar="FILE",
+        help="Sigstore's ClientTrustConfig of another than the public instance",
     )
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="write the statement there")
     parser.add_argument("--root", type=Path, metavar="PEM", help="root certificate (default: Intel's SGX root CA)")
@@ -34,23 +50,49 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 def _state(arguments: argparse.Namespace) -> int:
 
-    key = arguments.key
-    try:
-        signer = dsse.read_private_key(_read(key))
-    except ValueError as problem:
-        raise Problem(f"--key {key}: {problem}") from problem
+    sign = _signs_keyless(arguments) if arguments.keyless else _signs_with_key(arguments)
     results = load_results(arguments.results)
     before, after = (_folder(arguments.evidence / name) for name in (BEFORE, AFTER))
     judgement = judgement_of(results, before, after, _policy(arguments))
-    text = dsse.sign(judgement.payload(), PAYLOAD_TYPE, [signer]).decode()
+    body, signer = sign(judgement.payload())
     try:
-        write_whole(arguments.output, text)
+        write_whole(arguments.output, body.decode())
     except OSError as problem:
         raise Problem(f"-o {arguments.output}: cannot be written: {problem.strerror}") from problem
-    print(f"{judgement.result} of {len(judgement.subjects)} subjects, signed by the key {signer.public_key.keyid}")
+    print(f"{judgement.result} of {len(judgement.subjects)} subjects, signed by {signer}")
     for warning in judgement.run.annotations.warnings:
         print(f"  {warning}")
     return 0
+
+
+def _signs_with_key(arguments: argparse.Namespace) -> Sign:
+    """Sign with a key, which is read at once."""
+    for option in ("identity_token", "trust_config"):
+        if getattr(arguments, option) is not None:
+            raise Problem(f"--{option.replace('_', '-')} needs --keyless")
+    try:
+        signer = dsse.read_private_key(_read(arguments.key))
+    except ValueError as problem:
+        raise Problem(f"--key {arguments.key}: {problem}") from problem
+    return lambda payload: (dsse.sign(payload, PAYLOAD_TYPE, [signer]), f"the key {signer.public_key.keyid}")
+
+
+def _signs_keyless(arguments: argparse.Namespace) -> Sign:
+    """Sign with an identity, whose certificate is fetched only when there is something to sign."""
+    try:
+        keyless.require_library()
+    except ValueError as problem:
+        raise Problem(f"--keyless: {problem}") from problem
+    trust_config = None if arguments.trust_config is None else _read(arguments.trust_config)
+
+    def sign(payload: bytes) -> tuple[bytes, str]:
+        try:
+            bundle, signer = keyless.sign(payload, arguments.identity_token, trust_config)
+        except ValueError as problem:
+            raise Problem(f"--keyless: nothing is signed: {problem}") from problem
+        return bundle, keyless.told(signer)
+
+    return sign
 
 
 def _read(path: Path) -> bytes:

@@ -18,6 +18,7 @@ from conformance.verify import (
     Evidence,
     Expected,
     FetchError,
+    KeylessSigner,
     Signer,
     Sources,
     StatementPolicy,
@@ -33,6 +34,7 @@ from conformance.verify.certificates import read_root
 from conformance.verify.documents import is_time
 from conformance.verify.dsse import read_public_key
 from conformance.verify.evidence import COLLATERAL, STATEMENT, read_file
+from conformance.verify.keyless import read_trusted_root, require_library
 from conformance.verify.pccs import INTEL_PCS
 from conformance.verify.policy_file import PolicyFile, load_measurements, load_policy
 from conformance.verify.policy_writing import policy_text
@@ -91,6 +93,20 @@ def _add_policy(group: argparse._ArgumentGroup) -> None:
         default=[],
         metavar="PEM",
         help="public key whose statements are believed (repeatable)",
+    )
+    group.add_argument(
+        "--certificate-identity",
+        metavar="IDENTITY",
+        help="whose Sigstore bundles are believed: an e-mail address, or the URI of a workflow",
+    )
+    group.add_argument(
+        "--certificate-oidc-issuer", metavar="URL", help="the OpenID Connect issuer that vouches for the identity"
+    )
+    group.add_argument(
+        "--trusted-root",
+        type=Path,
+        metavar="FILE",
+        help="Sigstore's trusted_root.json (default: the public instance's, as its library has it)",
     )
     group.add_argument("--expect-compose", type=Path, metavar="FILE", help="demand exactly this compose file")
     statuses = [status.value for status in TcbStatus if status is not TcbStatus.UP_TO_DATE]
@@ -194,7 +210,7 @@ def _settings(arguments: argparse.Namespace) -> PolicyFile:
         "allow_other_accounts": arguments.allow_other_accounts or None,
         "expected_compose": _read(arguments.expect_compose),
         "measurements": load_measurements(arguments.measurements) if arguments.measurements is not None else None,
-        "statement": _believed(arguments.signer, settings.policy.statement),
+        "statement": _believed(arguments, settings.policy.statement),
     }
     policy = replace(settings.policy, **{name: value for name, value in given.items() if value is not None})
     sources = settings.sources
@@ -214,12 +230,38 @@ def _settings(arguments: argparse.Namespace) -> PolicyFile:
     )
 
 
-def _believed(files: list[Path], stated: StatementPolicy | None) -> StatementPolicy | None:
-    """Signers of the command line in place of the policy's."""
-    signers = tuple(Signer(_signing_key(file), file.name) for file in files)
-    if not signers:
+def _believed(arguments: argparse.Namespace, stated: StatementPolicy | None) -> StatementPolicy | None:
+    """Signers and trusted root of the command line in place of the policy's."""
+    keys = (Signer(_signing_key(file), file.name) for file in arguments.signer)
+    signers: tuple[Signer | KeylessSigner, ...] = (*keys, *_identities(arguments))
+    if signers:
+        stated = replace(stated, signers=signers) if stated else StatementPolicy(signers)
+    named = stated is not None and any(isinstance(signer, KeylessSigner) for signer in stated.signers)
+    if named:
+        require_library()
+    if arguments.trusted_root is None or stated is None:
         return stated
-    return replace(stated, signers=signers) if stated else StatementPolicy(signers)
+    if not named:
+        raise UsageError("--trusted-root is for identities: add --certificate-identity, or one in the policy")
+    return replace(stated, trusted_root=_trusted_root(arguments.trusted_root))
+
+
+def _identities(arguments: argparse.Namespace) -> tuple[KeylessSigner, ...]:
+    identity, issuer = arguments.certificate_identity, arguments.certificate_oidc_issuer
+    if identity is None and issuer is None:
+        return ()
+    if not identity or not issuer:
+        raise UsageError("--certificate-identity and --certificate-oidc-issuer need each other, and a value")
+    return (KeylessSigner(identity, issuer),)
+
+
+def _trusted_root(path: Path) -> bytes:
+    body = _read(path) or b""
+    try:
+        read_trusted_root(body)
+    except ValueError as problem:
+        raise UsageError(f"--trusted-root {path}: {problem}") from problem
+    return body
 
 
 def _signing_key(path: Path) -> bytes:
@@ -235,7 +277,9 @@ def _judge(arguments: argparse.Namespace) -> _Judged:
     settings = _settings(arguments)
     policy, sources = settings.policy, settings.sources
     if arguments.statement is not None and policy.statement is None:
-        raise UsageError("--statement needs somebody to believe: --signer PEM, or signers in the policy")
+        raise UsageError(
+            "--statement needs somebody to believe: --signer PEM, --certificate-identity, or signers in the policy"
+        )
     if arguments.quote is not None:
         if policy.statement is not None:
             raise UsageError("a quote alone names no code that was judged: give a URL or --evidence")

@@ -18,6 +18,7 @@ from conformance.verify.fetching import Sources, fetch, fetch_and_verify
 from conformance.verify.observed import CaaAnswer, CaaRecord, Observed
 from conformance.verify.policy import (
     Expected,
+    KeylessSigner,
     KeyProvider,
     MeasuredEvent,
     Measurements,
@@ -41,6 +42,7 @@ __all__ = [
     "FetchError",
     "Finding",
     "KeyProvider",
+    "KeylessSigner",
     "Kind",
     "MeasuredEvent",
     "Measurements",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from cryptography.exceptions import UnsupportedAlgorithm
@@ -35,6 +35,8 @@ MOST_BYTES = 1 << 20
 """No envelope is longer."""
 MOST_SIGNATURES = 8
 KINDS = "Ed25519 or ECDSA over P-256"
+BUNDLE = "application/vnd.dev.sigstore.bundle.v0.3+json"
+"""Media type of a Sigstore bundle, in which an envelope may stand (https://docs.sigstore.dev/about/bundle)."""
 
 
 @dataclass(frozen=True)
@@ -45,13 +47,26 @@ class Signed:
     payload_type: str
     signatures: tuple[tuple[str | None, bytes], ...]
     """The id of the key, which nobody signed, and the signature."""
+    bundle: bytes | None = None
+    """The Sigstore bundle in which the envelope stands."""
 
 
 def read_envelope(body: bytes) -> Signed:
-    """Read an envelope. ValueError: it is none in the form that is taken."""
+    """Read an envelope, or the one in a Sigstore bundle. ValueError: it is none in the form that is taken."""
     if len(body) > MOST_BYTES:
         raise ValueError(f"{len(body)} bytes, where an envelope has {MOST_BYTES} at most")
     members = json_object(body)
+    if "mediaType" not in members:
+        return _envelope(members)
+    if (kind := text_member(members, "mediaType")) != BUNDLE:
+        raise ValueError(f"mediaType is {kind[:100]!r}, not {BUNDLE}")
+    inner = members.get("dsseEnvelope")
+    if not isinstance(inner, dict):
+        raise ValueError("dsseEnvelope is absent or no object: the bundle signs something else than a statement")  # noqa: TRY004 - a fault of the text, not of a caller
+    return replace(_envelope(inner), bundle=body)
+
+
+def _envelope(members: dict[str, object]) -> Signed:
     if members.keys() != {"payload", "payloadType", "signatures"}:
         raise ValueError("the members are not payload, payloadType and signatures")
     signatures = members["signatures"]

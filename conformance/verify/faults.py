@@ -220,15 +220,27 @@ _REFUSED = (
     | _kinds(
         Rule.STATEMENT,
         ("statement-missing", None, "the policy names signers, and there is no statement"),
-        ("statement-malformed", None, "the statement is no DSSE envelope in strict JSON and base64"),
+        (
+            "statement-malformed",
+            None,
+            "the statement is no DSSE envelope in strict JSON and base64, nor one in a Sigstore bundle",
+        ),
         ("statement-type", None, "what is signed has another type than in-toto statements"),
         ("statement-payload", None, "what is signed is no in-toto Statement v1 with the members of a verdict"),
         ("statement-predicate", None, "the statement is about something else than the result of tests"),
     )
     | _kinds(
         Rule.STATEMENT_SIGNATURE,
-        ("statement-signature", None, "a signature is not that of a signer whom the policy names"),
-        ("signer-unusable", None, "a signer that the caller named is no public key that can be used"),
+        (
+            "statement-signature",
+            None,
+            "a signature is not that of a signer whom the policy names, or a Sigstore bundle does not verify",
+        ),
+        (
+            "signer-unusable",
+            None,
+            "a signer that the caller named is no public key that can be used, or Sigstore's trusted root is unusable",
+        ),
     )
     | _kinds(
         Rule.JUDGED_CODE,

@@ -89,15 +89,33 @@ class Signer:
 
 
 @dataclass(frozen=True)
+class KeylessSigner:
+    """Somebody whose Sigstore bundles are believed. ValueError: identity or issuer is empty."""
+
+    identity: str
+    """As the certificate names it: an e-mail address, or the URI of a workflow. Exactly this one."""
+    issuer: str
+    """URL of the OpenID Connect issuer that vouches for the identity."""
+    name: str = ""
+    """For people."""
+
+    def __post_init__(self) -> None:
+        if not self.identity or not self.issuer:
+            raise ValueError("a signer without a key needs both an identity and its issuer")
+
+
+@dataclass(frozen=True)
 class StatementPolicy:
     """Which statements of a verdict are accepted."""
 
-    signers: tuple[Signer, ...]
+    signers: tuple[Signer | KeylessSigner, ...]
     """Every signature has to be one of theirs."""
     most_age: int | None = None
     """Seconds since the end of the run (`judged-too-old`)."""
     results: frozenset[Result] = frozenset({Result.PASSED})
     """What the run may have ended with. `FAILED` is refused even if it is named."""
+    trusted_root: bytes | None = None
+    """A `trusted_root.json`, for Sigstore bundles. None: that of the public instance, without a connection."""
 
 
 @dataclass(frozen=True)

@@ -17,16 +17,18 @@ from conformance.verify.dsse import read_public_key
 from conformance.verify.event_log import extend
 from conformance.verify.evidence import read_file
 from conformance.verify.fetching import Sources
+from conformance.verify.keyless import read_trusted_root
 from conformance.verify.pccs import INTEL_PCS
 from conformance.verify.policy import (
     BOOT_REGISTERS,
+    KeylessSigner,
     KeyProvider,
     Measurements,
     Policy,
     Signer,
     StatementPolicy,
 )
-from conformance.verify.policy_form import MeasurementsForm, PolicyForm, StatementForm
+from conformance.verify.policy_form import MeasurementsForm, PolicyForm, SignerForm, StatementForm
 from conformance.verify.statement import Result
 from conformance.verify.strict import hex_bytes
 
@@ -208,9 +210,28 @@ def _statement(read: PolicyFile, form: PolicyForm, path: Path) -> PolicyFile:
         if said != StatementForm():
             raise ValueError("name the signers whose statements are believed")
         return read
-    signers = tuple(Signer(_signing_key(one.key, path), one.name or "") for one in said.signers)
+    signers = tuple(_signer(one, path) for one in said.signers)
     results = frozenset(map(Result, said.accept))
-    return _with(read, statement=StatementPolicy(signers, _seconds(said.max_age_days), results))
+    root = None if said.trusted_root is None else _trusted_root(said.trusted_root, path)
+    return _with(read, statement=StatementPolicy(signers, _seconds(said.max_age_days), results, root))
+
+
+def _signer(said: SignerForm, path: Path) -> Signer | KeylessSigner:
+    name = said.name or ""
+    if said.key and not said.identity and not said.issuer:
+        return Signer(_signing_key(said.key, path), name)
+    if said.identity and said.issuer and not said.key:
+        return KeylessSigner(said.identity, said.issuer, name)
+    raise ValueError("signers: name either key, or identity and issuer")
+
+
+def _trusted_root(text: str, path: Path) -> bytes:
+    body = text.encode() if text.startswith("{") else read_file(path.parent / text)
+    try:
+        read_trusted_root(body)
+    except ValueError as problem:
+        raise ValueError(f"trusted_root: {problem}") from problem
+    return body
 
 
 def _signing_key(text: str, path: Path) -> bytes:

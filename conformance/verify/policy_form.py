@@ -124,7 +124,17 @@ class CaaForm(Form):
 class SignerForm(Form):
     """Somebody whose statements are believed."""
 
-    key: Text = Field(description="A public key in PEM, or the file of one: Ed25519 or ECDSA over P-256.")
+    model_config = ConfigDict(
+        json_schema_extra={"oneOf": [{"required": ["key"]}, {"required": ["identity", "issuer"]}]}
+    )
+
+    key: Text | None = Field(
+        default=None, description="A public key in PEM, or the file of one: Ed25519 or ECDSA over P-256."
+    )
+    identity: Text | None = Field(
+        default=None, description="In place of a key: whom the certificate of a Sigstore bundle has to name, exactly."
+    )
+    issuer: Text | None = Field(default=None, description="The OpenID Connect issuer that vouches for the identity.")
     name: Text | None = Field(default=None, description="Shown in verdicts.")
 
 
@@ -135,6 +145,9 @@ class StatementForm(Form):
     max_age_days: PositiveInt | None = Field(default=None, description="Since the end of the run.")
     accept: list[Literal["PASSED", "WARNED"]] = Field(
         default=["PASSED"], min_length=1, description="All results that are accepted."
+    )
+    trusted_root: Text | None = Field(
+        default=None, description="Sigstore's trusted_root.json, or the file of it. Null: that of the public instance."
     )
 
 

@@ -10,7 +10,7 @@ from conformance.verify.evidence import Evidence
 from conformance.verify.faults import Fault
 from conformance.verify.fetching import Sources
 from conformance.verify.pccs import INTEL_PCS
-from conformance.verify.policy import BOOT_REGISTERS, MeasuredEvent, Policy
+from conformance.verify.policy import BOOT_REGISTERS, KeylessSigner, MeasuredEvent, Policy
 from conformance.verify.policy_file import DAY
 from conformance.verify.reading import Reading
 from conformance.verify.results import Verified
@@ -134,13 +134,19 @@ def _statement(policy: Policy) -> Iterator[str]:
     yield "statement:"
     yield "  signers:"
     for signer in policy.statement.signers:
-        yield "    - key: |"
-        yield from (f"        {line}" for line in signer.key.decode().splitlines())
+        if isinstance(signer, KeylessSigner):
+            yield f"    - identity: {_quoted(signer.identity)}"
+            yield f"      issuer: {_quoted(signer.issuer)}"
+        else:
+            yield "    - key: |"
+            yield from (f"        {line}" for line in signer.key.decode().splitlines())
         if signer.name:
             yield f"      name: {_quoted(signer.name)}"
     yield f"  accept: [{', '.join(sorted(policy.statement.results))}]"
     if policy.statement.most_age is not None:
         yield f"  max_age_days: {policy.statement.most_age // DAY}"
+    if policy.statement.trusted_root is not None:
+        yield f"  trusted_root: {_quoted(policy.statement.trusted_root.decode().strip())}"
 
 
 def _quoted(value: object) -> str:

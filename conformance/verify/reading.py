@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TypeVar
 
-from conformance.verify import documents, dsse
+from conformance.verify import documents, dsse, keyless
 from conformance.verify.certificates import Certificate, read_chain, read_root
 from conformance.verify.chain import Platform, judge_quote
 from conformance.verify.documents import AppCompose, Attestation, EvidenceQuote, Info
@@ -37,7 +37,7 @@ from conformance.verify.evidence import (
 from conformance.verify.faults import Fault
 from conformance.verify.listing import read_listing
 from conformance.verify.observed import Observed
-from conformance.verify.policy import Policy, Signer, intel_root
+from conformance.verify.policy import KeylessSigner, Policy, Signer, StatementPolicy, intel_root
 from conformance.verify.quote import Quote, UnsupportedQuoteError, parse_quote
 from conformance.verify.statement import Judgement, OtherPredicateError, read_statement
 from conformance.verify.strict import hex_bytes
@@ -231,16 +231,32 @@ class Reading:
         return self._document(STATEMENT, "statement", dsse.read_envelope)
 
     @cached_property
-    def signers(self) -> tuple[Signer, ...]:
+    def signers(self) -> tuple[Signer | KeylessSigner, ...]:
         """Who signed the statement, all of them named by the policy."""
-        accepted = self.policy.statement.signers if self.policy.statement else ()
+        accepted = self.policy.statement or StatementPolicy(())
+        if self.envelope.bundle is not None:
+            return (self._signing_identity(accepted),)
         keys = {}
-        for number, signer in enumerate(accepted, start=1):
+        for number, signer in enumerate(accepted.signers, start=1):
+            if isinstance(signer, KeylessSigner):
+                continue
             where = f"the policy's signer {number}"
             keys[_reading("signer-unusable", where, partial(dsse.read_public_key, signer.key))] = signer
         signed = self.envelope
         found = _reading("statement-signature", STATEMENT, lambda: dsse.signing_keys(signed, tuple(keys)))
         return tuple(keys[key] for key in found)
+
+    def _signing_identity(self, accepted: StatementPolicy) -> KeylessSigner:
+        identities = [signer for signer in accepted.signers if isinstance(signer, KeylessSigner)]
+        if not identities:
+            raise Fault("statement-signature", "a Sigstore bundle, and the policy names no identity", STATEMENT)
+        body = accepted.trusted_root
+        where = "the policy's trusted root"
+        root = _reading(
+            "signer-unusable", where, lambda: keyless.public_root() if body is None else keyless.read_trusted_root(body)
+        )
+        signed = self.envelope
+        return _reading("statement-signature", STATEMENT, lambda: keyless.signing_identity(signed, identities, root))
 
     @cached_property
     def statement(self) -> Judgement:

@@ -8,7 +8,8 @@ from conformance.verify.dsse import read_public_key
 from conformance.verify.evidence import CHAIN_CONFIG, INFO, STATEMENT
 from conformance.verify.faults import Fault
 from conformance.verify.judging import Notes
-from conformance.verify.policy import BOOT_REGISTERS
+from conformance.verify.keyless import told
+from conformance.verify.policy import BOOT_REGISTERS, KeylessSigner, Signer
 from conformance.verify.reading import Reading
 from conformance.verify.statement import (
     AFTER,
@@ -64,8 +65,11 @@ def statement(reading: Reading, _: Notes) -> str:
 
 def signature(reading: Reading, _: Notes) -> str:
     """Every signature is one of the policy's signers."""
-    signers = [f"{signer.name or 'a signer'}, key {read_public_key(signer.key).keyid}" for signer in reading.signers]
-    return "; ".join(signers)
+    return "; ".join(f"{signer.name or 'a signer'}, {_signed_with(signer)}" for signer in reading.signers)
+
+
+def _signed_with(signer: Signer | KeylessSigner) -> str:
+    return told(signer) if isinstance(signer, KeylessSigner) else f"key {read_public_key(signer.key).keyid}"
 
 
 def judged_code(reading: Reading, notes: Notes) -> str:
