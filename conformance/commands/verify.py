@@ -239,9 +239,9 @@ def _believed(arguments: argparse.Namespace, stated: StatementPolicy | None) -> 
     named = stated is not None and any(isinstance(signer, KeylessSigner) for signer in stated.signers)
     if named:
         require_library()
-    if arguments.trusted_root is None or stated is None:
+    if arguments.trusted_root is None:
         return stated
-    if not named:
+    if stated is None or not named:
         raise UsageError("--trusted-root is for identities: add --certificate-identity, or one in the policy")
     return replace(stated, trusted_root=_trusted_root(arguments.trusted_root))
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 # It warns of every root that is not fetched anew; without a handler Python would print that.
 logging.getLogger("sigstore").addHandler(logging.NullHandler())
 
+MOST_SHOWN = 300
+"""Characters of an error that are shown."""
+
 
 def require_library() -> None:
     """ValueError: the extra is not installed."""
@@ -40,7 +43,7 @@ def read_trusted_root(body: bytes) -> TrustedRoot:
         root = TrustedRoot(TrustedRootForm.from_json(body))
         root.get_fulcio_certs()
     except (Error, ValueError) as problem:
-        raise ValueError(f"no trusted root of Sigstore: {_first_line(problem)}") from problem
+        raise ValueError(f"no trusted root of Sigstore: {_on_one_line(problem)}") from problem
     return root
 
 
@@ -84,7 +87,7 @@ def signing_identity(signed: Signed, accepted: Sequence[KeylessSigner], root: Tr
         bundle = Bundle.from_json(signed.bundle or b"")
         verified = Verifier(trusted_root=root).verify_dsse(bundle, Accepted())
     except Exception as problem:  # whatever the library meets in a hostile bundle: it proves nothing
-        raise ValueError(f"the bundle does not verify: {_first_line(problem)}") from problem
+        raise ValueError(f"the bundle does not verify: {_on_one_line(problem)}") from problem
     if verified != (signed.payload_type, signed.payload):
         raise ValueError("the bundle has a second envelope, and its signature is of that")
     return found[0]
@@ -136,7 +139,7 @@ def sign(payload: bytes, token: str | None, trust_config: bytes | None) -> tuple
             bundle = signer.sign_dsse(Statement(payload))
         return f"{bundle.to_json()}\n".encode(), identity_of(bundle.signing_certificate)
     except Exception as problem:  # the library's errors, and those of its connections, have no base in common
-        raise ValueError(_first_line(problem)) from problem
+        raise ValueError(_on_one_line(problem)) from problem
 
 
 def _identity(trust: ClientTrustConfig) -> IdentityToken:
@@ -148,9 +151,9 @@ def _identity(trust: ClientTrustConfig) -> IdentityToken:
     return Issuer(trust.signing_config.get_oidc_url()).identity_token()
 
 
-def _first_line(problem: BaseException) -> str:
-    """What is wrong, on one line. Some errors of the library say it in their cause alone."""
-    text = next(iter(str(problem).splitlines()), "")
+def _on_one_line(problem: BaseException) -> str:
+    """What is wrong. Some errors of the library say it in their cause alone."""
+    text = " ".join(str(problem).split())
     if not text and problem.__cause__ is not None:
-        return _first_line(problem.__cause__)
-    return text or type(problem).__name__
+        return _on_one_line(problem.__cause__)
+    return text[:MOST_SHOWN] or type(problem).__name__

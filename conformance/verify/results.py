@@ -98,7 +98,9 @@ RULES: Mapping[Rule, RuleFacts] = MappingProxyType(
         Rule.EXPECTED_COMPOSE: RuleFacts(None, (), "expected compose file", "the file that you named"),
         Rule.EXPECTED_IDENTITY: RuleFacts(None, (), "expected identity", "the policy that you named"),
         Rule.STATEMENT: RuleFacts(None, (), "statement", "its form"),
-        Rule.STATEMENT_SIGNATURE: RuleFacts(None, (), "judged by", "the signer, and whoever else holds the key"),
+        Rule.STATEMENT_SIGNATURE: RuleFacts(
+            None, (), "judged by", "the signer, and whoever else has the key or identity"
+        ),
         Rule.JUDGED_CODE: RuleFacts(None, (), "judged code", "the registers, and the signer who compared them"),
         Rule.JUDGED_RUN: RuleFacts(None, (), "judged with", "the signer, and what the suite's checks tell"),
         Rule.JUDGED_RESULT: RuleFacts(None, (), "judged as", "the signer, and what the suite's checks tell"),

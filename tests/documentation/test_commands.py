@@ -36,6 +36,16 @@ IN_CI = {
     'pip install -e ".[dev]"': ("pyproject.toml", 'dev = ["service-conformance[load,tests,lint]", "tox'),
     'pip install ".[load]"': ("tox.ini", "extras = load, tests"),
     'pip install "service-conformance[allure]"': ("pyproject.toml", "service-conformance[allure,"),
+    "pip install '.[sigstore]'": ("pyproject.toml", "sigstore = ["),
+    "service-conformance statement reports --evidence run-evidence --root root.pem --keyless -o statement.json": (
+        "tests/suite/verify/test_keyless.py",
+        '"--keyless", "--identity-token", token()',
+    ),
+    (
+        "service-conformance verify http://127.0.0.1:8000 --policy judged.yaml --statement statement.json "
+        "--certificate-identity https://github.com/laboratory/judge/.github/workflows/judge.yml@refs/heads/main "
+        "--certificate-oidc-issuer https://token.actions.githubusercontent.com"
+    ): ("tests/suite/verify/test_keyless.py", '"--certificate-identity", IDENTITY'),
     "npx allure@3.18.0 awesome allure-results --single-file --group-by suite --output allure-report": (
         "tests/js/package.json",
         '"allure": "3.18.0"',

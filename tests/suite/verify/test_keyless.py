@@ -1,0 +1,338 @@
+"""Statements signed with an identity: what a Sigstore bundle has to prove, offline, with a small Sigstore."""
+
+from __future__ import annotations
+
+import base64
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_evidence import NOW
+from made_sigstore import IDENTITY, ISSUER, Sigstore, b64, key, token
+from test_statement_made import EVIDENCE, LATER, POLICY, command, run, stated, verified
+
+from conformance.verify import KeylessSigner, Rule, StatementPolicy, Verified, keyless, save_folder, verify
+from conformance.verify.policy_file import load_policy
+from conformance.verify.verifying import OF_STATEMENTS
+
+SIGSTORE = Sigstore()
+PAYLOAD = stated(run()).payload()
+BELIEVED = KeylessSigner(IDENTITY, ISSUER, "our laboratory")
+ROOT = json.dumps(SIGSTORE.trusted_root()).encode()
+
+
+def judged(bundle: object, *signers: Any, root: bytes | None = ROOT) -> Verified:
+    """What the rules of statements say of a bundle, or of bytes."""
+    body = bundle if isinstance(bundle, bytes) else json.dumps(bundle).encode()
+    policy = replace(POLICY, statement=StatementPolicy(signers or (BELIEVED,), trusted_root=root))
+    return verify(LATER.with_file("statement.json", body), policy, OF_STATEMENTS)
+
+
+def refusals(result: Verified) -> set[tuple[str, str]]:
+    assert not result.accepted
+    return {(finding.code, finding.compared) for finding in result.findings}
+
+
+def entry(bundle: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = bundle["verificationMaterial"]["tlogEntries"][0]
+    return found
+
+
+def test_true_bundle_is_accepted() -> None:
+    result = judged(SIGSTORE.bundle(PAYLOAD))
+    assert result.accepted, result.findings
+    told = {rule.rule: rule.compared for rule in result.rules}
+    assert told[Rule.STATEMENT_SIGNATURE] == f"our laboratory, identity {IDENTITY}, issuer {ISSUER}"
+
+
+def test_bundle_of_one_of_many_signers_is_accepted() -> None:
+    other = KeylessSigner("somebody@else.example", ISSUER)
+    result = judged(SIGSTORE.bundle(PAYLOAD), other, BELIEVED)
+    assert result.accepted, result.findings
+
+
+Change = Callable[[dict[str, Any]], object]
+
+
+def _other_signature(bundle: dict[str, Any]) -> None:
+    bundle["dsseEnvelope"]["signatures"] = SIGSTORE.bundle(PAYLOAD)["dsseEnvelope"]["signatures"]
+
+
+def _other_certificate(bundle: dict[str, Any]) -> None:
+    other = SIGSTORE.bundle(PAYLOAD)["verificationMaterial"]["certificate"]
+    bundle["verificationMaterial"]["certificate"] = other
+
+
+def _other_entry(bundle: dict[str, Any]) -> None:
+    bundle["verificationMaterial"]["tlogEntries"] = [entry(SIGSTORE.bundle(PAYLOAD))]
+
+
+def _later(bundle: dict[str, Any]) -> None:
+    entry(bundle)["integratedTime"] = str(int(entry(bundle)["integratedTime"]) + 1)
+
+
+def _other_hash(bundle: dict[str, Any]) -> None:
+    entry(bundle)["inclusionProof"]["hashes"][0] = b64(bytes(32))
+
+
+def _unsigned_checkpoint(bundle: dict[str, Any]) -> None:
+    checkpoint = entry(bundle)["inclusionProof"]["checkpoint"]
+    checkpoint["envelope"] = checkpoint["envelope"].replace("log.example - 1", "log.example - 2")
+
+
+def _second_envelope(bundle: dict[str, Any]) -> None:
+    bundle["dsse_envelope"] = bundle["dsseEnvelope"]
+    bundle["dsseEnvelope"] = bundle["dsseEnvelope"] | {"payload": b64(PAYLOAD + b" ")}
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (
+            lambda bundle: bundle["dsseEnvelope"].update(payload=b64(PAYLOAD.replace(b"PASSED", b"WARNED"))),
+            "DSSE: invalid signature",
+        ),
+        (_other_signature, "DSSE: invalid signature"),
+        (_other_certificate, "DSSE: invalid signature"),
+        (_other_entry, "log entry signatures do not match bundle"),
+        (lambda bundle: bundle["verificationMaterial"].update(tlogEntries=[]), "expected exactly one log entry"),
+        (lambda bundle: entry(bundle).pop("inclusionProof"), "tlogEntries.0.inclusionProof Field required"),
+        (lambda bundle: entry(bundle).pop("inclusionPromise"), "bundle must contain an inclusion promise or signed"),
+        (_later, "SET: invalid inclusion promise"),
+        (_other_hash, "inclusion proof contains invalid root hash"),
+        (_unsigned_checkpoint, "checkpoint: invalid signature"),
+        (lambda bundle: bundle["verificationMaterial"].pop("certificate"), "verificationMaterial Value error"),
+        (lambda bundle: bundle["dsseEnvelope"].update(signatures=[{"sig": b64(bytes(64))}]), "DSSE: invalid signature"),
+        (_second_envelope, ""),
+    ],
+)
+def test_altered_bundle_is_refused(change: Change, why: str) -> None:
+    bundle = SIGSTORE.bundle(PAYLOAD)
+    change(bundle)
+    ((code, text),) = refusals(judged(bundle))
+    assert code == "statement-signature"
+    assert why in text
+
+
+@pytest.mark.parametrize(
+    ("bundle", "why"),
+    [
+        (
+            SIGSTORE.bundle(PAYLOAD, identity=IDENTITY + "2"),
+            f"signed by identity {IDENTITY}2, issuer {ISSUER}, whom the policy does not name",
+        ),
+        (SIGSTORE.bundle(PAYLOAD, identity=IDENTITY[:-1]), "whom the policy does not name"),
+        (SIGSTORE.bundle(PAYLOAD, issuer="https://other.example"), "issuer https://other.example, whom the policy"),
+        (SIGSTORE.bundle(PAYLOAD, issuer=ISSUER + "/"), "whom the policy does not name"),
+        (SIGSTORE.bundle(PAYLOAD, at=NOW + timedelta(minutes=11)), "certificate"),
+        (SIGSTORE.bundle(PAYLOAD, at=NOW - timedelta(minutes=1)), "certificate"),
+        (SIGSTORE.bundle(PAYLOAD, ct_log=key()), "SCT verify failed"),
+        (SIGSTORE.bundle(PAYLOAD, logged=b"{}"), "log entry payload hash does not match bundle"),
+        (Sigstore().bundle(PAYLOAD), "failed to build timestamp certificate chain"),
+        (replace(SIGSTORE, ca=key()).bundle(PAYLOAD), "failed to build timestamp certificate chain"),
+        (replace(SIGSTORE, log=key()).bundle(PAYLOAD), "invalid log entry"),
+    ],
+)
+def test_bundle_of_somebody_or_something_else_is_refused(bundle: dict[str, Any], why: str) -> None:
+    ((code, text),) = refusals(judged(bundle))
+    assert code == "statement-signature"
+    assert why in text
+
+
+def test_bundle_with_another_payload_type_is_refused() -> None:
+    result = judged(SIGSTORE.bundle(PAYLOAD, payload_type="application/json"))
+    assert "statement-type" in {code for code, _ in refusals(result)}
+
+
+def test_bundle_of_another_statement_is_refused() -> None:
+    other = PAYLOAD.replace(b"test-result/v0.1", b"test-result/v0.2")
+    assert {code for code, _ in refusals(judged(SIGSTORE.bundle(other)))} == {"statement-predicate"}
+
+
+@pytest.mark.parametrize("kind", ["application/vnd.dev.sigstore.bundle+json;version=0.1", "application/json", "", None])
+def test_bundle_of_another_media_type_is_malformed(kind: str | None) -> None:
+    assert {code for code, _ in refusals(judged(SIGSTORE.bundle(PAYLOAD) | {"mediaType": kind}))} == {
+        "statement-malformed"
+    }
+
+
+def test_bundle_of_a_file_in_place_of_a_statement_is_malformed() -> None:
+    bundle = SIGSTORE.bundle(PAYLOAD)
+    envelope = bundle.pop("dsseEnvelope")
+    bundle["messageSignature"] = {"signature": envelope["signatures"][0]["sig"]}
+    assert {code for code, _ in refusals(judged(bundle))} == {"statement-malformed"}
+
+
+def test_envelope_without_its_bundle_is_refused() -> None:
+    assert {code for code, _ in refusals(judged(SIGSTORE.bundle(PAYLOAD)["dsseEnvelope"]))} == {"statement-signature"}
+
+
+def test_public_instance_is_trusted_by_default_without_a_connection(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for variable in ("HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(variable, str(tmp_path))
+    for variable in ("http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.setenv(variable, "http://127.0.0.1:9")
+    trusted = [certificate.subject.rfc4514_string() for certificate in keyless.public_root().get_fulcio_certs()]
+    assert "CN=sigstore,O=sigstore.dev" in trusted
+    ((code, text),) = refusals(judged(SIGSTORE.bundle(PAYLOAD), root=None))
+    assert (code, "failed to build timestamp certificate chain" in text) == ("statement-signature", True)
+    assert capsys.readouterr().err == ""
+
+
+def test_trusted_root_that_is_none_is_refused_by_the_library() -> None:
+    assert {code for code, _ in refusals(judged(SIGSTORE.bundle(PAYLOAD), root=b"{}"))} == {"signer-unusable"}
+
+
+@pytest.mark.parametrize(("identity", "issuer"), [("", ISSUER), (IDENTITY, "")])
+def test_signer_needs_identity_and_issuer(identity: str, issuer: str) -> None:
+    with pytest.raises(ValueError, match="both an identity and its issuer"):
+        KeylessSigner(identity, issuer)
+
+
+# the commands
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    """The folder of a run, with the trusted root of the small Sigstore."""
+    save_folder(EVIDENCE, tmp_path / "evidence" / "before")
+    save_folder(LATER, tmp_path / "evidence" / "after")
+    (tmp_path / "results.json").write_bytes(run().content)
+    (tmp_path / "root.pem").write_bytes(EVIDENCE["root.pem"])
+    (tmp_path / "trusted_root.json").write_bytes(ROOT)
+    (tmp_path / "statement.json").write_text(json.dumps(SIGSTORE.bundle(PAYLOAD)))
+    return tmp_path
+
+
+def believing(folder: Path, *more: object) -> list[object]:
+    named = ["--certificate-identity", IDENTITY, "--certificate-oidc-issuer", ISSUER]
+    return ["--statement", folder / "statement.json", *named, "--trusted-root", folder / "trusted_root.json", *more]
+
+
+def test_statement_is_signed_with_an_identity_and_verified(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (kept / "statement.json").unlink()
+    with SIGSTORE.served() as url:
+        (kept / "trust.json").write_text(json.dumps(SIGSTORE.trust_config(url)))
+        assert command(kept, "--keyless", "--identity-token", token(), "--trust-config", kept / "trust.json") == 0
+    assert f"PASSED of 6 subjects, signed by identity {IDENTITY}, issuer {ISSUER}" in capsys.readouterr().out
+    bundle = json.loads((kept / "statement.json").read_bytes())
+    assert bundle["mediaType"] == "application/vnd.dev.sigstore.bundle.v0.3+json"
+    assert base64.b64decode(bundle["dsseEnvelope"]["payload"]) == PAYLOAD
+    assert verified(kept, *believing(kept)) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert f"judged by holds a signer, identity {IDENTITY}" in shown
+    assert "22 of 22 rules hold" in shown
+
+
+def test_policy_names_identities(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    signers = f"[{{identity: '{IDENTITY}', issuer: '{ISSUER}', name: our laboratory}}]"
+    policy = kept / "judged.yaml"
+    policy.write_text(f"statement:\n  signers: {signers}\n  trusted_root: trusted_root.json\n")
+    assert load_policy(policy).policy.statement == StatementPolicy((BELIEVED,), trusted_root=ROOT)
+    written = kept / "written.yaml"
+    options = ["--statement", kept / "statement.json"]
+    assert verified(kept, "--policy", policy, *options, "--write-policy", written) == 0
+    assert "judged by holds our laboratory" in " ".join(capsys.readouterr().out.split())
+    assert load_policy(written).policy.statement == StatementPolicy((BELIEVED,), trusted_root=ROOT)
+    policy.write_text(policy.read_text().replace("judge.yml", "other.yml"))
+    assert verified(kept, "--policy", policy, *options) == 1
+    assert "refused statement-signature" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("statement", "why"),
+    [
+        ("signers: [{identity: a@b.example}]", "signers: name either key, or identity and issuer"),
+        ("signers: [{key: k.pem, issuer: https://a.example}]", "signers: name either key, or identity and issuer"),
+        ("signers: [{name: nobody}]", "signers: name either key, or identity and issuer"),
+        ("{signers: [{identity: a, issuer: b}], trusted_root: root.pem}", "trusted_root: no trusted root of Sigstore"),
+        ("{trusted_root: root.pem}", "name the signers whose statements are believed"),
+    ],
+)
+def test_policy_that_names_nobody_is_told_in_one_line(
+    statement: str, why: str, kept: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = f"statement: {statement}\n" if statement.startswith("{") else f"statement:\n  {statement}\n"
+    (kept / "judged.yaml").write_text(text)
+    assert verified(kept, "--policy", kept / "judged.yaml") == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"{kept}/judged.yaml:1: statement: {why}" in line
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--certificate-identity", IDENTITY], "--certificate-oidc-issuer need each other"),
+        (["--certificate-identity", IDENTITY, "--certificate-oidc-issuer", ""], "need each other, and a value"),
+        (["--certificate-oidc-issuer", ISSUER], "need each other"),
+        (
+            ["--certificate-identity", "a", "--certificate-oidc-issuer", "b", "--trusted-root", "root.pem"],
+            "root.pem: no trusted root of Sigstore",
+        ),
+        (["--trusted-root", "trusted_root.json"], "--trusted-root is for identities: add --certificate-identity"),
+    ],
+)
+def test_verify_tells_which_identity_it_lacks(
+    options: list[str], why: str, kept: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    named = [kept / one if (kept / one).is_file() else one for one in options]
+    assert verified(kept, "--statement", kept / "statement.json", *named) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert why in line
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--identity-token", "nonsense"], "--keyless: nothing is signed: Identity token is malformed"),
+        (["--identity-token", ""], "--keyless: nothing is signed: Identity token is malformed"),
+        (["--trust-config", "root.pem"], "--keyless: nothing is signed: "),
+        (["--trust-config", "none.json"], "none.json: cannot be read: No such file"),
+    ],
+)
+def test_nothing_is_signed_in_the_name_of_nobody(
+    options: list[str], why: str, kept: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (kept / "trust.json").write_text(json.dumps(SIGSTORE.trust_config("http://127.0.0.1:9")))
+    (kept / "statement.json").unlink()
+    named = [kept / one if one.endswith((".json", ".pem")) else one for one in options]
+    trust = [] if "--trust-config" in options else ["--trust-config", kept / "trust.json"]
+    assert command(kept, "--keyless", *named, *trust) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert why in line
+    assert not (kept / "statement.json").exists()
+
+
+def test_instance_that_does_not_answer_is_told_in_one_line(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (kept / "trust.json").write_text(json.dumps(SIGSTORE.trust_config("http://127.0.0.1:9")))
+    assert command(kept, "--keyless", "--identity-token", token(), "--trust-config", kept / "trust.json") == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "--keyless: nothing is signed: " in line
+    assert "127.0.0.1" in line
+
+
+def test_options_of_an_identity_need_one(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command(kept, "--key", kept / "root.pem", "--identity-token", token()) == 2
+    assert capsys.readouterr().err == "service-conformance: --identity-token needs --keyless\n"
+
+
+def test_absent_library_is_named_in_one_line(
+    kept: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in [name for name in sys.modules if name.split(".")[0] == "sigstore"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(keyless, "find_spec", lambda _: None)
+    install = "Sigstore's library is not installed: pip install 'service-conformance[sigstore]'"
+    assert command(kept, "--keyless") == 2
+    assert capsys.readouterr().err == f"service-conformance: --keyless: {install}\n"
+    assert verified(kept, *believing(kept)[:-2]) == 2
+    assert capsys.readouterr().err == f"service-conformance verify: {install}\n"
+    assert {code for code, _ in refusals(judged(SIGSTORE.bundle(PAYLOAD)))} == {"signer-unusable"}
+    assert "sigstore" not in sys.modules
