@@ -344,7 +344,10 @@ def test_verify_refuses_a_statement_of_somebody_else(judged: Path, capsys: pytes
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (["--statement", "statement.json"], "--statement needs somebody to believe: --signer PEM, or signers"),
+        (
+            ["--statement", "statement.json"],
+            "--statement needs somebody to believe: --signer PEM, --certificate-identity",
+        ),
         (["--statement", "none.json", "--signer", "signer.pem"], "none.json: cannot be read: No such file"),
         (["--statement", "long.json", "--signer", "signer.pem"], "long.json: longer than 4194304 bytes"),
         (["--statement", "statement.json", "--signer", "key.pem"], "key.pem: no public key in PEM"),
