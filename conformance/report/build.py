@@ -127,7 +127,8 @@ def _sentence(run: RunRecord, code: ExitCode, judged: Sequence[Judged]) -> str:
     passed = count[Verdict.PASS]
     known = f", {count[Verdict.KNOWN]} failed as known" if count[Verdict.KNOWN] else ""
     stale = "No case failed, but the list of known failures is out of date; each fault above says what to change."
-    selected = " (a quick run: the cheapest that name every requirement)" if run.quick else ""
+    cheapest = "a quick run" if run.selected else "a quick run: the cheapest that name every requirement"
+    selected = f" ({cheapest})" if run.quick else ""
     unclear = count[Verdict.INCONCLUSIVE]
     was = "was" if unclear == 1 else "were"
     that_ended = " that ended" if run.interrupted else ""
@@ -135,7 +136,7 @@ def _sentence(run: RunRecord, code: ExitCode, judged: Sequence[Judged]) -> str:
     nothing = "Nothing was learnt: the profile offers nothing that these cases need."
     return {
         ExitCode.CONFORMS: f"The node conforms as far as these cases tell{selected}: {passed} of {every} passed,"
-        f" {count[Verdict.NOT_OFFERED]} not offered{known}. {_unproved(judged)}",
+        f" {count[Verdict.NOT_OFFERED]} not offered{known}. {_untried(judged) if run.selected else _unproved(judged)}",
         ExitCode.FAILS: f"The node does not conform: {count[Verdict.FAIL]} of {every} cases{that_ended} failed.{end}"
         if count[Verdict.FAIL]
         else stale,
@@ -150,6 +151,13 @@ def _sentence(run: RunRecord, code: ExitCode, judged: Sequence[Judged]) -> str:
         ExitCode.SUITE_ERROR: f"The suite erred: {count[Verdict.SUITE_ERROR]} of {every} cases did not run as they"
         " should, and say nothing about the node.",
     }[code]
+
+
+def _untried(judged: Iterable[Judged]) -> str:
+    demanded = [item.judgement for item in judged if item.status.requirement.judged]
+    untried = demanded.count(Judgement.NOT_RUN)
+    were = "was" if untried == 1 else "were"
+    return f"A part of the cases was run: {untried} of {len(demanded)} must and should statements {were} not tried."
 
 
 def _unproved(judged: Iterable[Judged]) -> str:

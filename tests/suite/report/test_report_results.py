@@ -57,6 +57,12 @@ def results(run: RunRecord) -> Results:
             "1 of 2 passed, 1 not offered. 2 of 4 must and should statements have no check yet.",
         ),
         (record(PASSED, LISTED_FAILURE), ExitCode.CONFORMS, "1 failed as known."),
+        (
+            record(PASSED, selected=("--pack=p",), quick=True),
+            ExitCode.CONFORMS,
+            "(a quick run): 1 of 1 passed, 0 not offered. A part of the cases was run: 1 of 4 must and should"
+            " statements was not tried.",
+        ),
         (record(PASSED, FAILED), ExitCode.FAILS, "does not conform: 1 of 2 cases failed"),
         (record(PASSED, FAILED, interrupted="ctrl-c"), ExitCode.FAILS, "does not conform"),
         (record(PASSED, faults=("p::z matches nothing",)), ExitCode.FAILS, "list of known failures is out of date"),
