@@ -29,7 +29,7 @@ from conformance.verify.policy import (
     intel_root,
 )
 from conformance.verify.results import RULES, Finding, Outcome, Rule, RuleFacts, RuleResult, Severity, Verified
-from conformance.verify.transport import FetchError, Witness
+from conformance.verify.transport import FetchError, Limits, Witness
 from conformance.verify.verifying import verify, verify_quote
 
 __all__ = [
@@ -44,6 +44,7 @@ __all__ = [
     "KeyProvider",
     "KeylessSigner",
     "Kind",
+    "Limits",
     "MeasuredEvent",
     "Measurements",
     "Observed",

@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
+import re
 import secrets
-import time
 from functools import partial
 from pathlib import Path
 from types import TracebackType
 
-import httpx
-
-from conformance.transport import client, trusted
+from conformance.transport import trusted
 from conformance.values import json_text
-from conformance.values.addresses import read_address
-from conformance.verify.transport import SECONDS, Answer, Asked, FetchError, Witness, reason
+from conformance.verify.strict import json_object
+from conformance.verify.transport import Budget, FetchError, Transport, Witness
 
 ALLOWED_COMPOSE_HASHES = "2f6622e5"
 """Selector of `allowedComposeHashes(bytes32)`."""
+ID = 1
+NOTHING = "0x"
+HEX = re.compile(r"0x(?:[0-9a-fA-F]{2})*")
+REVERTED = 3
+"""The code of a revert, by the execution APIs of Ethereum; clients say it in words, too, under codes of their own."""
+REVERTS = ("revert", "invalid opcode", "out of gas", "vm execution error")
 
 
 class AuthorisationChain:
     """The JSON-RPC of the chain of the contract at `app_id`. Use it in `with`. ValueError: its URL is none."""
 
-    def __init__(self, rpc_url: str, witness: Witness | None = None, ca_file: Path | None = None) -> None:
-        self._url = read_address(rpc_url)
-        self._witness = witness or Witness()
+    def __init__(
+        self,
+        rpc_url: str,
+        witness: Witness | None = None,
+        ca_file: Path | None = None,
+        budget: Budget | None = None,
+    ) -> None:
         # unlike evidence, the chain's answer is signed by nobody: over HTTPS its certificate counts
-        self._client = client(timeout=SECONDS, trust=partial(trusted, ca_file))
+        self._transport = Transport(rpc_url, budget, witness, partial(trusted, ca_file))
+        self._url = self._transport.base_url
 
     def __enter__(self) -> AuthorisationChain:
         return self
@@ -34,7 +43,7 @@ class AuthorisationChain:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._client.close()
+        self._transport.__exit__(kind, value, trace)
 
     def has_contract(self, app_id: bytes) -> bool:
         """Whether there is code at `app_id`. FetchError: the JSON-RPC does not answer."""
@@ -46,32 +55,40 @@ class AuthorisationChain:
     def allows(self, app_id: bytes, compose_hash: bytes) -> bool:
         """What the contract says of a compose hash; False, too, where it allows a random one: then it tells nothing.
 
-        FetchError: the JSON-RPC does not answer.
+        FetchError: the JSON-RPC does not answer, or what it answers says nothing of the contract.
         """
         return self._allowed(app_id, compose_hash) and not self._allowed(app_id, secrets.token_bytes(32))
 
     def _allowed(self, app_id: bytes, compose_hash: bytes) -> bool:
         call = {"to": f"0x{app_id.hex()}", "data": f"0x{ALLOWED_COMPOSE_HASHES}{compose_hash.hex()}"}
         result = self._result("eth_call", call)
-        return isinstance(result, str) and result.lower() == f"0x{1:064x}"
+        if not isinstance(result, str) or not HEX.fullmatch(result):
+            raise FetchError(f"the JSON-RPC {self._url} answers eth_call with something else than data in hex")
+        return result.lower() == f"0x{1:064x}"
 
     def _result(self, method: str, about: object) -> object:
-        """The result for the latest block; None: the answer is an error."""
-        asked = json_text.written({"jsonrpc": "2.0", "id": 1, "method": method, "params": [about, "latest"]})
+        """The result for the latest block; `NOTHING`: the contract reverts. FetchError: any other error."""
+        asked = json_text.written({"jsonrpc": "2.0", "id": ID, "method": method, "params": [about, "latest"]})
+        body = self._transport.post(asked).body
         try:
-            answer = self._ask(asked).raise_for_status().json()
-        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as problem:
-            raise FetchError(f"the JSON-RPC {self._url} does not answer: {reason(problem)}") from problem
-        if not isinstance(answer, dict) or not ({"result", "error"} & answer.keys()):
-            raise FetchError(f"the JSON-RPC {self._url} answers with neither a result nor an error")
-        return answer.get("result")
+            answer = json_object(body)
+        except ValueError as problem:
+            raise FetchError(f"the JSON-RPC {self._url} answers {method} with no JSON object: {problem}") from problem
+        error, answered = answer.get("error"), answer.get("id")
+        if error is not None:
+            if _reverts(error):
+                return NOTHING
+            raise FetchError(f"the JSON-RPC {self._url} answers {method} with the error {json_text.written(error)}")
+        if "result" not in answer:
+            raise FetchError(f"the JSON-RPC {self._url} answers {method} with neither a result nor an error")
+        if type(answered) is not int or answered != ID:
+            raise FetchError(f"the JSON-RPC {self._url} answers another request than {method}: its id is not {ID}")
+        return answer["result"]
 
-    def _ask(self, body: str) -> httpx.Response:
-        self._witness.before()
-        began, answer = time.monotonic(), None
-        try:
-            response = self._client.post(self._url, content=body, headers={"Content-Type": "application/json"})
-            answer = Answer(response.status_code, response.content, None, dict(response.headers))
-        finally:
-            self._witness.after(Asked("POST", self._url, body), answer, time.monotonic() - began)
-        return response
+
+def _reverts(error: object) -> bool:
+    """Whether an error tells how a contract ran, and not that it was not run."""
+    if not isinstance(error, dict):
+        return False
+    message = str(error.get("message")).lower()
+    return error.get("code") == REVERTED or any(words in message for words in REVERTS)

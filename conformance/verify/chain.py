@@ -42,7 +42,7 @@ from conformance.verify.quote_library import (
     LibraryRefusedError,
     library_status,
 )
-from conformance.verify.signatures import check_signatures
+from conformance.verify.signatures import check_collateral_signatures, check_signatures
 from conformance.verify.strict import unix_seconds, when
 from conformance.verify.tcb import TcbVerdict, evaluate, module_fault, qe_fault
 
@@ -149,6 +149,22 @@ def _check_collateral(collateral: Collateral, chain: PckChain, root: Certificate
     check_revoked(collateral, chain.leaf, chain.ca, root)
 
 
+def check_answered(body: bytes, chain: PckChain, root: Certificate, at: int) -> None:
+    """Check that collateral is what a PCK chain asks for, signed under the root and valid, whatever it says.
+
+    It may revoke and find out of date. Fault or ValueError: it is something else, of which no quote is to blame.
+    """
+    collateral = read_collateral(body)
+    _check_roots(collateral, root)
+    check_signers(collateral, root)
+    check_dates(collateral, at)
+    issuer = collateral.pck_crl_issuers[0]
+    if (issuer.name, collateral.pck_crl.issuer) != (chain.ca.name, issuer.subject):
+        raise Fault("crl-issuer", f"a list of {issuer.name} instead of {chain.ca.name}", f"{WHERE}: pck_crl")
+    check_collateral_signatures(collateral, issuer, root, at)
+    _check_family(chain.extension, collateral, WHERE)
+
+
 def _check_status(verdict: TcbVerdict, policy: Policy, where: str) -> None:
     if verdict.status not in policy.accepted_statuses:
         accepted = ", ".join(sorted(policy.accepted_statuses))
@@ -237,6 +253,10 @@ def _check_platform(extension: PckExtension, collateral: Collateral, where: str)
     if extension.cpusvn != extension.components:
         got = f"CPUSVN {extension.cpusvn.hex()}, TCB components {extension.components.hex()}"
         raise Fault("pck-contradiction", f"the PCK certificate says {got}", where)
+    _check_family(extension, collateral, where)
+
+
+def _check_family(extension: PckExtension, collateral: Collateral, where: str) -> None:
     info = collateral.tcb_info
     for what, mine, theirs in (("FMSPC", extension.fmspc, info.fmspc), ("PCEID", extension.pceid, info.pceid)):
         if mine != theirs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from ipaddress import ip_address
 
 import dns.exception
@@ -11,25 +12,34 @@ import dns.rdatatype
 import dns.rdtypes.ANY.CAA
 import dns.resolver
 
-from conformance.verify.observed import CaaAnswer, CaaRecord
+from conformance.verify.observed import MOST_RECORDS, CaaAnswer, CaaRecord
+from conformance.verify.transport import Budget
 
 SECONDS = 10.0
-"""For one name, with all tries."""
+"""For one name, with all tries; `Limits.answer_seconds` for all names together."""
 MOST_ALIASES = 8
 NO_ERROR = "NOERROR"
+DECIDED = frozenset({NO_ERROR, "NXDOMAIN"})
+"""Statuses that tell which records there are; after any other nothing is known."""
 
 
-def look_up_caa(domain: str, resolver: str | None = None) -> CaaAnswer:
+def look_up_caa(domain: str, resolver: str | None = None, budget: Budget | None = None) -> CaaAnswer:
     """The relevant records of a domain. `resolver`: HOST:PORT; None: the system's. ValueError: either is malformed."""
     asking = _resolver(resolver)
     try:
         name = dns.name.from_text(domain.encode("idna").decode().removeprefix("*."))
     except (UnicodeError, dns.exception.DNSException) as problem:
         raise ValueError(f"{domain!r} is no domain name") from problem
+    with (budget or Budget()).exchange() as end:
+        return _climb(asking, name, end)
+
+
+def _climb(asking: dns.resolver.Resolver, name: dns.name.Name, end: float) -> CaaAnswer:
+    """The records of a name, or of the first parent that has some."""
     first: CaaAnswer | None = None
     while name != dns.name.root:
-        answer = _ask(asking, name)
-        if answer.records or answer.status not in {NO_ERROR, "NXDOMAIN"}:
+        answer = _ask(asking, name, end)
+        if answer.records or answer.status not in DECIDED:
             return answer
         first = first or answer
         name = name.parent()
@@ -46,7 +56,6 @@ def _resolver(address: str | None) -> dns.resolver.Resolver:
         host, port = _host_and_port(address)
         resolver = dns.resolver.Resolver(configure=False)
         resolver.nameservers, resolver.port = [host], port
-    resolver.lifetime = SECONDS
     return resolver
 
 
@@ -62,10 +71,10 @@ def _host_and_port(address: str) -> tuple[str, int]:
     return host, number
 
 
-def _ask(resolver: dns.resolver.Resolver, name: dns.name.Name) -> CaaAnswer:
+def _ask(resolver: dns.resolver.Resolver, name: dns.name.Name, end: float) -> CaaAnswer:
     """The records of one name, or the status of the failure."""
     try:
-        return _follow(resolver, name)
+        return _follow(resolver, name, end)
     except dns.resolver.NXDOMAIN:
         status = "NXDOMAIN"
     except dns.resolver.NoNameservers as problem:
@@ -77,10 +86,15 @@ def _ask(resolver: dns.resolver.Resolver, name: dns.name.Name) -> CaaAnswer:
     return CaaAnswer(status)
 
 
-def _follow(resolver: dns.resolver.Resolver, name: dns.name.Name) -> CaaAnswer:
+def _follow(resolver: dns.resolver.Resolver, name: dns.name.Name, end: float) -> CaaAnswer:
     """The records of one name, or of the name that aliases lead to."""
     for _ in range(MOST_ALIASES):
-        answer = resolver.resolve(name, dns.rdatatype.CAA, raise_on_no_answer=False, search=False)
+        seconds = min(SECONDS, end - time.monotonic())
+        if seconds <= 0:
+            raise dns.exception.Timeout
+        answer = resolver.resolve(name, dns.rdatatype.CAA, raise_on_no_answer=False, search=False, lifetime=seconds)
+        if answer.rrset is not None and len(answer.rrset) > MOST_RECORDS:
+            return CaaAnswer("TOO-MANY-RECORDS")
         if answer.rrset is not None:
             return CaaAnswer(NO_ERROR, tuple(sorted(map(_record, answer.rrset), key=repr)))
         if answer.canonical_name == name:
@@ -90,11 +104,12 @@ def _follow(resolver: dns.resolver.Resolver, name: dns.name.Name) -> CaaAnswer:
 
 
 def _failure(problem: dns.resolver.NoNameservers) -> str:
-    """The response code of the last server that gave one."""
+    """The response code of the last server that gave one; FORMERR for a response that could not be used."""
     for error in reversed(problem.kwargs.get("errors", [])):
         response = error[-1]
         if response is not None:
-            return dns.rcode.to_text(response.rcode())
+            status = dns.rcode.to_text(response.rcode())
+            return "FORMERR" if status in DECIDED else status
     return "SERVFAIL"
 
 

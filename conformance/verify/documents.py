@@ -9,7 +9,7 @@ from functools import lru_cache
 from urllib.parse import urlsplit
 
 from conformance.verify.evidence import FILE_NAME
-from conformance.verify.observed import CaaAnswer, CaaRecord, Observed
+from conformance.verify.observed import MOST_RECORDS, CaaAnswer, CaaRecord, Observed
 from conformance.verify.strict import base64_bytes, hex_bytes, json_object, text_member
 
 _CHECKSUM = re.compile(r"([0-9a-fA-F]{64})[ \t]+\*?(?:\./)?(\S+)")
@@ -19,7 +19,6 @@ _CERTIFICATE = re.compile(rf"cert-((?:\*\.)?{_LABEL}(?:\.{_LABEL})*)\.pem")
 _OBSERVED = {"base_url", "at", "gateway_domain", "tls_certificate", "caa", "allowed_compose_hash"}
 _LATEST = 253402300799
 """The last second of the year 9999."""
-_MOST_RECORDS = 256
 
 
 @dataclass(frozen=True)
@@ -194,8 +193,8 @@ def _caa(value: object) -> CaaAnswer | None:
     if not isinstance(value, dict) or value.keys() != {"status", "records"}:
         raise ValueError("caa is neither null nor an object of status and records")
     records = value["records"]
-    if not isinstance(records, list) or len(records) > _MOST_RECORDS:
-        raise ValueError(f"caa.records is no list of at most {_MOST_RECORDS} records")
+    if not isinstance(records, list) or len(records) > MOST_RECORDS:
+        raise ValueError(f"caa.records is no list of at most {MOST_RECORDS} records")
     return CaaAnswer(text_member(value, "status"), tuple(map(_caa_record, records)))
 
 

@@ -10,8 +10,8 @@ from urllib.parse import quote as percent_encoded
 
 from conformance.verify import documents
 from conformance.verify.authorisation import AuthorisationChain
-from conformance.verify.chain import check_root, read_pck_chain
-from conformance.verify.dns_lookup import look_up_caa
+from conformance.verify.chain import PckChain, check_answered, check_root, read_pck_chain
+from conformance.verify.dns_lookup import DECIDED, look_up_caa
 from conformance.verify.evidence import (
     ACME_ACCOUNT,
     API_CERTIFICATE,
@@ -36,7 +36,7 @@ from conformance.verify.reading import Reading
 from conformance.verify.results import Verified
 from conformance.verify.rules.connection import host_of, is_name
 from conformance.verify.strict import pem_of
-from conformance.verify.transport import Answer, FetchError, Transport, Witness
+from conformance.verify.transport import Answer, Budget, ElsewhereError, FetchError, Limits, Transport, Witness
 from conformance.verify.verifying import verify
 
 API_PATH = "/core/v1/get_node_chain_config"
@@ -77,26 +77,53 @@ class Sources:
 
 
 def fetch_and_verify(
-    url: str, policy: Policy | None = None, sources: Sources | None = None
+    url: str, policy: Policy | None = None, sources: Sources | None = None, limits: Limits | None = None
 ) -> tuple[Evidence, Verified]:
-    """Fetch and judge; a renewal of the certificate meanwhile is no fault. FetchError as `fetch`."""
-    policy = policy or Policy()
-    evidence, _ = fetch_settled(url, policy, sources)
+    """Fetch and judge; a renewal of the certificate meanwhile is no fault.
+
+    FetchError as `fetch`, and where another source than the service lies or knows nothing: no verdict follows.
+    """
+    policy, sources = policy or Policy(), sources or Sources()
+    evidence, _ = fetch_settled(url, policy, sources, limits=limits)
+    _check_sources(evidence, policy, sources)
     return evidence, verify(evidence, policy)
 
 
+def _check_sources(evidence: Evidence, policy: Policy, sources: Sources) -> None:
+    """FetchError: the collateral that was fetched is not genuine, or the resolver did not tell the CAA records."""
+    observed = documents.read_observed(evidence[OBSERVED])
+    if observed.caa is not None and observed.caa.status not in DECIDED:
+        asked = sources.resolver or "of this system"
+        domain = observed.gateway_domain
+        raise FetchError(f"the resolver {asked} gives no CAA records of {domain}: {observed.caa.status}")
+    reading = Reading(evidence, policy)
+    chain = _chain_under_root(reading) if sources.collateral is None else None
+    if chain is not None:
+        try:
+            check_answered(evidence[COLLATERAL], chain, reading.root, reading.at)
+        except Exception as problem:  # whatever the collateral is, the service is not to blame
+            why = f"{problem.where}: {problem.compared}" if isinstance(problem, Fault) else str(problem)
+            raise FetchError(f"the collateral from {sources.pccs} proves nothing: {why}") from problem
+
+
 def fetch_settled(
-    url: str, policy: Policy, sources: Sources | None = None, witness: Witness | None = None, pause: float = 0
+    url: str,
+    policy: Policy,
+    sources: Sources | None = None,
+    witness: Witness | None = None,
+    pause: float = 0,
+    limits: Limits | None = None,
 ) -> tuple[Evidence, bool]:
     """Fetch the evidence, and again after `pause` seconds if it looks as if the certificate was renewed meanwhile.
 
     The second fetch counts only if something was renewed. Also returns whether there was one. FetchError as `fetch`.
     """
-    first = fetch(url, policy, sources, witness)
+    budget = Budget(limits)
+    first = _fetch(url, policy, sources, witness, budget)
     if not verify(first, policy).codes & ROTATION:
         return first, False
     time.sleep(pause)
-    second = fetch(url, policy, sources, witness)
+    second = _fetch(url, policy, sources, witness, budget)
     return (first if _renewable(first) == _renewable(second) else second), True
 
 
@@ -111,20 +138,30 @@ def _renewable(evidence: Evidence) -> tuple[object, ...]:
 
 
 def fetch(
-    url: str, policy: Policy | None = None, sources: Sources | None = None, witness: Witness | None = None
+    url: str,
+    policy: Policy | None = None,
+    sources: Sources | None = None,
+    witness: Witness | None = None,
+    limits: Limits | None = None,
 ) -> Evidence:
     """Fetch all evidence of a service. What it does not serve is absent. A witness is told of each request.
 
     FetchError: the service, or something else that was named, does not answer. ValueError: a URL or address is none.
     """
-    with Transport(url, witness=witness) as transport:
+    return _fetch(url, policy, sources, witness, Budget(limits))
+
+
+def _fetch(
+    url: str, policy: Policy | None, sources: Sources | None, witness: Witness | None, budget: Budget
+) -> Evidence:
+    with Transport(url, budget, witness) as transport:
         return fetch_over(transport, policy, sources, witness)
 
 
 def fetch_over(
     transport: Transport, policy: Policy | None = None, sources: Sources | None = None, witness: Witness | None = None
 ) -> Evidence:
-    """The same over a client that is there already, and its connection."""
+    """The same over a client that is there already, its connection, and its budget."""
     policy, sources = policy or Policy(), sources or Sources()
     files, certificates = _bodies(transport)
     answer = _api_answer(transport)
@@ -138,12 +175,13 @@ def fetch_over(
     files[ROOT] = _root_pem(policy)
     at = int(time.time()) if policy.at is None else policy.at
     reading = Reading(Evidence(files), policy)
-    collateral = _collateral(reading, sources)
+    collateral = _collateral(reading, sources, transport.budget)
     if collateral is not None:
         files[COLLATERAL] = collateral
     gateway = sources.gateway_domain or _gateway(base_url, reading)
-    allowed = _allowed(reading, sources, witness)
-    observed = Observed(base_url, at, gateway, served, _caa(gateway, served, sources), allowed)
+    allowed = _allowed(reading, sources, witness, transport.budget)
+    caa = _caa(gateway, served, sources, transport.budget)
+    observed = Observed(base_url, at, gateway, served, caa, allowed)
     files[OBSERVED] = observed.as_json()
     if sources.statement is not None:
         files[STATEMENT] = sources.statement
@@ -184,10 +222,10 @@ def _listed(answers: dict[str, Answer]) -> list[str]:
 
 
 def _api_answer(transport: Transport) -> Answer | None:
-    """The answer of the API, which comes with the certificate of its connection; None: nothing answers."""
+    """The answer of the API, which comes with the certificate of its connection; None: it is somewhere else."""
     try:
         return transport.get(API_PATH)
-    except FetchError:
+    except ElsewhereError:
         return None
 
 
@@ -210,14 +248,14 @@ def _gateway(base_url: str, reading: Reading) -> str | None:
         return None
 
 
-def _caa(gateway: str | None, certificate: bytes | None, sources: Sources) -> CaaAnswer | None:
+def _caa(gateway: str | None, certificate: bytes | None, sources: Sources, budget: Budget) -> CaaAnswer | None:
     """CAA records of the gateway domain; not asked for without TLS, unless somebody named where to ask."""
     if gateway is None or not sources.ask_dns or (certificate is None and sources.resolver is None):
         return None
-    return look_up_caa(gateway, sources.resolver)
+    return look_up_caa(gateway, sources.resolver, budget)
 
 
-def _allowed(reading: Reading, sources: Sources, witness: Witness | None) -> bool | None:
+def _allowed(reading: Reading, sources: Sources, witness: Witness | None, budget: Budget) -> bool | None:
     if sources.rpc_url is None:
         return None
     try:
@@ -226,18 +264,24 @@ def _allowed(reading: Reading, sources: Sources, witness: Witness | None) -> boo
         return None
     if len(info.app_id) != 20:
         return False
-    with AuthorisationChain(sources.rpc_url, witness, sources.ca_file) as chain:
+    with AuthorisationChain(sources.rpc_url, witness, sources.ca_file, budget) as chain:
         return chain.allows(info.app_id, info.compose_hash)
 
 
-def _collateral(reading: Reading, sources: Sources) -> bytes | None:
+def _collateral(reading: Reading, sources: Sources, budget: Budget) -> bytes | None:
     """Collateral of the quote; None where the quote cannot be read or ends in another root: then none is needed."""
     if sources.collateral is not None:
         return sources.collateral
+    chain = _chain_under_root(reading)
+    return None if chain is None else fetch_collateral(sources.pccs, chain, reading.root, budget)
+
+
+def _chain_under_root(reading: Reading) -> PckChain | None:
+    """The PCK chain of the quote; None: it cannot be read, or ends in another root than the trusted one."""
     try:
         quote = reading.quote
         chain = read_pck_chain(quote.chain_type, quote.chain, ATTESTATION)
         check_root(chain.root, reading.root, ATTESTATION)
     except Fault:
         return None
-    return fetch_collateral(sources.pccs, chain, reading.root)
+    return chain

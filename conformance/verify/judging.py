@@ -7,6 +7,7 @@ from collections.abc import Callable
 from conformance.verify.faults import FAULTS, Fault
 from conformance.verify.reading import Reading
 from conformance.verify.results import RULES, Finding, Outcome, Rule, RuleResult, Severity
+from conformance.verify.strict import printable
 
 _OUTCOMES = (
     (Severity.REFUSED, Outcome.REFUSED),
@@ -55,11 +56,3 @@ def _finding(rule: Rule, fault: Fault, alone: bool) -> Finding:
     if foreign and severity in {Severity.REFUSED, Severity.NOT_SUPPORTED}:
         severity = Severity.BLOCKED
     return Finding(fault.code, rule, kind.requirement, severity, printable(fault.compared), printable(fault.where))
-
-
-def printable(text: str) -> str:
-    """Text from evidence, fit for a terminal: no control characters, no lone surrogates, of bounded length."""
-    short = text if len(text) <= 600 else f"{text[:600]}…"
-    if short.isprintable():
-        return short
-    return "".join(character if character.isprintable() else f"\\x{ord(character):02x}" for character in short)

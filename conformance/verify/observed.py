@@ -6,6 +6,9 @@ import json
 from base64 import b64encode
 from dataclasses import dataclass
 
+MOST_RECORDS = 256
+"""Of CAA records."""
+
 
 @dataclass(frozen=True)
 class CaaRecord:
@@ -21,7 +24,7 @@ class CaaAnswer:
     """The relevant CAA records of a domain, found by climbing as RFC 8659 section 3 says."""
 
     status: str
-    """Mnemonic of the DNS response code: NOERROR, NXDOMAIN, SERVFAIL … or TIMEOUT."""
+    """Mnemonic of the DNS response code: NOERROR, NXDOMAIN, SERVFAIL …, TIMEOUT or TOO-MANY-RECORDS."""
     records: tuple[CaaRecord, ...] = ()
 
 

@@ -14,7 +14,7 @@ from cryptography import x509
 from conformance.verify.certificates import Certificate
 from conformance.verify.chain import PckChain
 from conformance.verify.strict import json_object, text_member
-from conformance.verify.transport import Answer, FetchError, Transport
+from conformance.verify.transport import Answer, Budget, FetchError, Transport
 
 INTEL_PCS = "https://api.trustedservices.intel.com"
 _SGX, _TDX = "/sgx/certification/v4", "/tdx/certification/v4"
@@ -29,17 +29,17 @@ class _Document:
     chain: str
 
 
-def fetch_collateral(pccs: str, chain: PckChain, root: Certificate) -> bytes:
+def fetch_collateral(pccs: str, chain: PckChain, root: Certificate, budget: Budget) -> bytes:
     """Collateral for the platform of a PCK chain, as in `collateral.json`. FetchError: a part cannot be had."""
     ca = "processor" if "Processor" in chain.ca.name else "platform"
-    with Transport(pccs) as service:
+    with Transport(pccs, budget) as service:
         pck_crl = _get(service, f"{_SGX}/pckcrl?ca={ca}&encoding=der")
         tcb = _document(
             service, f"{_TDX}/tcb?fmspc={chain.extension.fmspc.hex().upper()}", "tcbInfo", "TCB-Info-Issuer-Chain"
         )
         identity = _document(service, f"{_TDX}/qe/identity", "enclaveIdentity", "SGX-Enclave-Identity-Issuer-Chain")
         cached_root_crl = service.get(f"{_SGX}/rootcacrl")
-    root_crl = cached_root_crl.body if cached_root_crl.status == 200 else _published_crl(root)
+    root_crl = cached_root_crl.body if cached_root_crl.status == 200 else _published_crl(root, budget)
     members = {
         "pck_crl_issuer_chain": _header(pck_crl, pccs, "SGX-PCK-CRL-Issuer-Chain"),
         "root_ca_crl": _der(root_crl, pccs).hex(),
@@ -94,20 +94,20 @@ def _der(body: bytes, service: str) -> bytes:
         raise FetchError(f"no collateral from {service}: a revocation list is neither DER nor hex") from problem
 
 
-def _published_crl(root: Certificate) -> bytes:
+def _published_crl(root: Certificate, budget: Budget) -> bytes:
     """The root's revocation list from where the root certificate, which is trusted, says that it is."""
     for extension in root.parsed.extensions:
         if isinstance(extension.value, x509.CRLDistributionPoints):
             for point in extension.value:
                 for name in point.full_name or ():
                     if str(name.value).startswith("http"):
-                        return _published(str(name.value))
+                        return _published(str(name.value), budget)
     raise FetchError(
         f"no revocation list of {root.full_name}: neither the service nor the certificate says where it is"
     )
 
 
-def _published(url: str) -> bytes:
+def _published(url: str, budget: Budget) -> bytes:
     parts = urlsplit(url)
-    with Transport(f"{parts.scheme}://{parts.netloc}") as publisher:
+    with Transport(f"{parts.scheme}://{parts.netloc}", budget) as publisher:
         return _get(publisher, parts.path).body

@@ -23,17 +23,23 @@ def check_signatures(
 ) -> None:
     """Check all of them. ValueError: which one does not verify, or which certificate is not valid or may not sign."""
     leaf, pck_ca, root = chain
-    signers = (collateral.signed_tcb_info.signer, collateral.signed_qe_identity.signer)
-    for certificate, issuer in ((root, root), (pck_ca, root), (leaf, pck_ca), *((signer, root) for signer in signers)):
-        _check_issued(certificate, issuer, at)
-    for revocations, issuer in ((collateral.root_crl, root), (collateral.pck_crl, pck_ca)):
-        _check(issuer.public_point, revocations.parsed.signature, revocations.parsed.tbs_certlist_bytes, "CRL")
-    for signed in (collateral.signed_tcb_info, collateral.signed_qe_identity):
-        _check(signed.signer.public_point, _der(signed.signature), signed.text.encode(), signed.where)
+    check_collateral_signatures(collateral, pck_ca, root, at)
+    _check_issued(leaf, pck_ca, at)
     _check(leaf.public_point, _der(quote.qe_report_signature), quote.qe_report, "the QE report")
     if sha256(quote.attestation_key + quote.qe_auth_data).digest() != quote.qe_report[320:352]:
         raise ValueError("the QE report does not name the attestation key")
     _check(quote.attestation_key, _der(quote.signature), quote.signed, "the quote")
+
+
+def check_collateral_signatures(collateral: Collateral, pck_ca: Certificate, root: Certificate, at: int) -> None:
+    """Check those of the collateral, down from the root. ValueError as `check_signatures`."""
+    signers = (collateral.signed_tcb_info.signer, collateral.signed_qe_identity.signer)
+    for certificate in (root, pck_ca, *signers):
+        _check_issued(certificate, root, at)
+    for revocations, issuer in ((collateral.root_crl, root), (collateral.pck_crl, pck_ca)):
+        _check(issuer.public_point, revocations.parsed.signature, revocations.parsed.tbs_certlist_bytes, "CRL")
+    for signed in (collateral.signed_tcb_info, collateral.signed_qe_identity):
+        _check(signed.signer.public_point, _der(signed.signature), signed.text.encode(), signed.where)
 
 
 def _check_issued(certificate: Certificate, issuer: Certificate, at: int) -> None:

@@ -1,4 +1,7 @@
-"""Strict readers of JSON, hex, PEM and times. They raise ValueError, and nothing else, for text in another form."""
+"""Strict readers of JSON, hex, PEM and times. They raise ValueError, and nothing else, for text in another form.
+
+Beside them, how such text is printed.
+"""
 
 from __future__ import annotations
 
@@ -105,3 +108,11 @@ def unix_seconds(text: str) -> int:
 def when(seconds: int) -> str:
     """A time for people."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+
+
+def printable(text: str) -> str:
+    """Text from evidence, fit for a terminal: no control characters, no lone surrogates, of bounded length."""
+    short = text if len(text) <= 600 else f"{text[:600]}…"
+    if short.isprintable():
+        return short
+    return "".join(character if character.isprintable() else f"\\x{ord(character):02x}" for character in short)

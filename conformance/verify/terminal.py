@@ -10,10 +10,9 @@ from rich.text import Text
 
 from conformance.console import CommandConsole
 from conformance.verify.faults import FAULTS
-from conformance.verify.judging import printable
 from conformance.verify.policy import BOOT_REGISTERS
 from conformance.verify.results import REFUSING, RULES, Finding, Outcome, Rule, Severity, Verified
-from conformance.verify.strict import when
+from conformance.verify.strict import printable, when
 
 _LONG_HEX = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{20,}\b")
 _STYLES = {

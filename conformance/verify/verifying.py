@@ -8,12 +8,13 @@ from types import MappingProxyType
 
 from conformance.verify.evidence import COLLATERAL, Evidence
 from conformance.verify.faults import Fault
-from conformance.verify.judging import Notes, RuleFunction, printable, run_rule
+from conformance.verify.judging import Notes, RuleFunction, run_rule
 from conformance.verify.policy import Expected, MeasuredEvent, Policy
 from conformance.verify.quote import Quote
 from conformance.verify.reading import MOST_QUOTE_BYTES, Reading, read_quote
 from conformance.verify.results import REFUSING, Finding, Outcome, Rule, RuleResult, Verified
 from conformance.verify.rules import connection, expectations, forms, quotes, service, statement
+from conformance.verify.strict import printable
 
 JUDGES: Mapping[Rule, RuleFunction] = MappingProxyType(
     {

@@ -29,7 +29,7 @@ from conformance.verify import (
 )
 from conformance.verify.authorisation import AuthorisationChain
 from conformance.verify.dns_lookup import look_up_caa
-from conformance.verify.transport import MOST_BYTES, Transport
+from conformance.verify.transport import MOST_BYTES, Budget, Limits, Transport
 from reference_node.tee.collateral import make_collateral, pccs_answers
 
 MADE = Made()
@@ -176,7 +176,10 @@ def test_nobody_listening_is_said() -> None:
 def test_service_that_does_not_answer_is_given_up(plain: Service) -> None:
     released = threading.Event()
     plain.answer = lambda _: (200 + released.wait(60), {}, b"")  # type: ignore[method-assign]
-    with Transport(plain.url, seconds=0.2) as transport, pytest.raises(FetchError, match="did not answer within"):
+    with (
+        Transport(plain.url, Budget(Limits(answer_seconds=0.2))) as transport,
+        pytest.raises(FetchError, match="did not answer within"),
+    ):
         transport.get("/info")
     released.set()
 
@@ -224,7 +227,6 @@ def test_collateral_has_no_chain_of_its_own(plain: Service, sources: Sources) ->
         ([f"0x{0:064x}"], False),
         (["0x"], False),
         ([f"0x{1:064x}", f"0x{1:064x}"], False),  # allows anything, so that its answer tells nothing
-        ([1], False),
     ],
 )
 def test_chain_is_asked_with_a_control(results: list[object], allowed: bool) -> None:
@@ -240,7 +242,7 @@ def test_chain_that_does_not_answer_is_said() -> None:
     with (
         serving(Service(MADE.evidence(), {"/": (200, {}, b"[]")})) as chain,
         AuthorisationChain(f"{chain.url}/") as asked,
-        pytest.raises(FetchError, match="neither"),
+        pytest.raises(FetchError, match="answers eth_call with no JSON object"),
     ):
         asked.allows(bytes(20), bytes(32))
 

@@ -1,0 +1,415 @@
+"""Whoever `verify` asks lies, hangs, drips, redirects or sends without an end: it ends, and says what failed where."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import dns.rcode
+import hostile_servers as servers
+import pytest
+from hostile_servers import BROKEN, HANDSHAKES, LARGE, REDIRECTS, SLOW, Behaviour, Hostile, body, hostile
+from made_evidence import AT, DOMAIN, Made
+from served_evidence import Service, serving
+
+from conformance.verify import FetchError, Limits, Sources, Verified, fetch_and_verify, save_folder
+from conformance.verify.fetching import API_PATH
+from reference_node.tee.collateral import make_collateral, pccs_answers
+
+MADE = Made()
+HONEST = MADE.evidence()
+POLICY = replace(MADE.policy(), at=AT)
+COLLATERAL = HONEST["collateral.json"]
+ANSWERS = {
+    path: (200, answer.headers, answer.body) for path, answer in pccs_answers(make_collateral(MADE.machine())).items()
+}
+SHORT = Limits(answer_seconds=0.3)
+"""For peers that never end an answer."""
+SMALL = Limits(answer_bytes=500_000)
+"""For those that send much."""
+WATCHDOG_SECONDS = 120
+MEMORY_BYTES = 1024 * 1024 * 1024
+"""Of addresses, for a command under attack; it takes a third of them on its own."""
+
+TCB, IDENTITY = "/tdx/certification/v4/tcb", "/tdx/certification/v4/qe/identity"
+PLACES = ("/info", API_PATH, TCB, "chain")
+"""A path of the service, one of the collateral service, or the chain's JSON-RPC."""
+
+
+@pytest.fixture(autouse=True)
+def _watchdog() -> Iterator[None]:
+    """Ends a test that hangs, in whatever it hangs."""
+
+    def bark(*_: object) -> None:
+        raise AssertionError(f"no end after {WATCHDOG_SECONDS} s")
+
+    before = signal.signal(signal.SIGALRM, bark)
+    signal.alarm(WATCHDOG_SECONDS)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def surroundings(place: str, behaviour: Behaviour) -> Iterator[tuple[str, Sources]]:
+    """A service, its collateral service and its chain, one of which has a behaviour at a place."""
+    with ExitStack() as stack:
+        service = Service(HONEST, dict(ANSWERS))
+        hostile_one = stack.enter_context(hostile(Hostile(behaviour, service, "" if place == "chain" else place)))
+        sound = stack.enter_context(serving(service))
+        of_service = place.startswith(("/info", "/evidences", "/core"))
+        yield (
+            (hostile_one.url if of_service else sound.url),
+            Sources(
+                pccs=sound.url if of_service or place == "chain" else hostile_one.url,
+                rpc_url=hostile_one.url if place == "chain" else None,
+                gateway_domain=DOMAIN,
+            ),
+        )
+
+
+def told(place: str, behaviour: Behaviour, limits: Limits | None = None) -> str:
+    """What is said where nothing can be said."""
+    with surroundings(place, behaviour) as (url, sources), pytest.raises(FetchError) as raised:
+        fetch_and_verify(url, POLICY, sources, limits)
+    text = str(raised.value)
+    assert text.isprintable()
+    assert len(text) < 700
+    assert "http://127.0.0.1:" in text
+    assert place in text or place == "chain"
+    return text
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("behaviour", SLOW)
+def test_answer_that_never_ends_is_given_up(place: str, behaviour: str) -> None:
+    assert "did not answer within 0.3 s" in told(place, SLOW[behaviour], SHORT)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("behaviour", LARGE)
+def test_answer_without_measure_is_given_up(place: str, behaviour: str) -> None:
+    served, said = LARGE[behaviour]
+    assert said in told(place, served, SMALL)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("behaviour", BROKEN)
+def test_answer_that_is_broken_is_no_verdict(place: str, behaviour: str) -> None:
+    served, said = BROKEN[behaviour]
+    assert said in told(place, served, SHORT)
+
+
+@pytest.mark.parametrize("place", [place for place in PLACES if place not in {"chain", API_PATH}])
+@pytest.mark.parametrize("behaviour", REDIRECTS)
+def test_redirect_is_followed_within_the_origin_a_few_times(place: str, behaviour: str) -> None:
+    served, said = REDIRECTS[behaviour]
+    path = f"{place}" if place.startswith("/") else f"/sgx/certification/v4/{place}"
+    served_again = served if behaviour != "redirects without an end" else servers.redirect(path)
+    served_again = servers.redirect(f"{path}?{'x' * 60_000}") if behaviour == "redirects far" else served_again
+    assert said in told(place, served_again)
+
+
+def test_redirect_of_the_chain_is_not_followed() -> None:
+    assert "answers with status 302" in told("chain", servers.redirect("/"))
+
+
+def test_service_whose_api_is_elsewhere_is_judged() -> None:
+    with surroundings(API_PATH, servers.redirect("http://127.0.0.1:1/")) as (url, sources):
+        _, verified = fetch_and_verify(url, POLICY, sources)
+    assert verified.accepted, verified.findings
+
+
+@pytest.mark.parametrize("behaviour", HANDSHAKES)
+@pytest.mark.parametrize("place", ["service", "collateral", "chain"])
+def test_handshake_that_never_ends_is_given_up(place: str, behaviour: str) -> None:
+    with hostile(Hostile(HANDSHAKES[behaviour], scheme="https")) as server, serving(Service(HONEST)) as sound:
+        sources = Sources(
+            pccs=server.url,
+            collateral=None if place == "collateral" else COLLATERAL,
+            rpc_url=server.url if place == "chain" else None,
+            ask_dns=False,
+        )
+        with pytest.raises(FetchError, match=rf"{server.url}.* did not answer within 0\.3 s"):
+            fetch_and_verify(server.url if place == "service" else sound.url, POLICY, sources, SHORT)
+
+
+# all answers together
+
+
+def test_time_for_all_answers_is_bounded() -> None:
+    """No answer takes long, but there are many."""
+    slowly: Behaviour = lambda connection: (connection.stopped.wait(0.05), body(b"", "Connection: close")(connection))  # noqa: E731
+    with hostile(Hostile(slowly)) as server, pytest.raises(FetchError) as raised:
+        fetch_and_verify(server.url, POLICY, Sources(ask_dns=False), Limits(total_seconds=0.12))
+    assert "did not answer within the 0.12 s for all answers together" in str(raised.value)
+    assert len(server.requests) < 5
+
+
+def test_bytes_of_all_answers_are_bounded() -> None:
+    with (
+        hostile(Hostile(body(b"x" * 100_000, "Connection: close"))) as server,
+        pytest.raises(FetchError, match="it sends more than"),
+    ):
+        fetch_and_verify(server.url, POLICY, Sources(ask_dns=False), Limits(total_bytes=250_000))
+    assert len(server.requests) == 3
+
+
+def test_number_of_files_is_bounded() -> None:
+    service = Service(HONEST)
+    service.answers["/evidences/"] = (200, {}, b"".join(b"<a href='%d.txt'>x</a>" % n for n in range(50_000)))
+    with serving(service), pytest.raises(FetchError):
+        fetch_and_verify(service.url, POLICY, Sources(pccs=service.url))
+    assert len(service.requests) < 50
+
+
+def test_second_fetch_has_what_the_first_one_left() -> None:
+    service = Service(HONEST)
+    service.answers["/evidences/sha256sum.txt"] = (200, {}, b"0" * 64 + b"  quote.json\n")
+    with serving(service):
+        sources = Sources(collateral=COLLATERAL)
+        size = sum(len(text) for name, text in HONEST.items() if name.startswith(("info", "att", "evidences")))
+        with pytest.raises(FetchError, match="it sends more than"):
+            fetch_and_verify(service.url, POLICY, sources, Limits(total_bytes=size + size // 2))
+    assert service.requests.count("/info") == 2
+
+
+# what is false, but an answer
+
+FALSE = {
+    "no JSON": b"<html>",
+    "nothing": b"",
+    "other JSON": b"[1]",
+    "deep JSON": b"[" * 100_000 + b"]" * 100_000,
+    "deep objects": b'{"a":' * 100_000,
+    "huge number": b'{"app_id": ' + b"9" * 400_000 + b"}",
+    "huge exponent": b'{"app_id": 1e999999999}',
+    "members twice": b'{"app_id": "", "app_id": ""}',
+    "no UTF-8": b'{"app_id": "\xff"}',
+    "many empty lists": b"[" + b"[]," * 100_000 + b"[]]",
+}
+"""Bodies that are no answer of the protocol."""
+
+
+@pytest.mark.parametrize("text", FALSE)
+@pytest.mark.parametrize(("place", "code"), [("/info", "info-malformed"), ("/attestation", "attestation-malformed")])
+def test_what_the_service_says_falsely_is_a_verdict(place: str, code: str, text: str) -> None:
+    with surroundings("/info", body(b"")) as (_, sources), serving(Service(HONEST)) as service:
+        service.answers[place] = (200, {}, FALSE[text])
+        _, verified = fetch_and_verify(service.url, POLICY, replace(sources, collateral=COLLATERAL))
+    assert code in verified.codes
+
+
+@pytest.mark.parametrize("text", FALSE)
+@pytest.mark.parametrize("place", ["pckcrl", TCB, IDENTITY, "rootcacrl"])
+def test_what_the_collateral_service_says_falsely_is_no_verdict(place: str, text: str) -> None:
+    headers = {name: value for path, answer in ANSWERS.items() if place in path for name, value in answer[1].items()}
+    served = body(FALSE[text], *(f"{name}: {value}" for name, value in headers.items()))
+    with surroundings(place, served) as (url, sources), pytest.raises(FetchError) as raised:
+        fetch_and_verify(url, POLICY, sources)
+    assert sources.pccs in str(raised.value)
+    assert "collateral" in str(raised.value)
+
+
+LIES: dict[str, tuple[object, str]] = {
+    "another id": ({"id": 2, "result": f"0x{1:064x}"}, "its id is not 1"),
+    "no id": ({"result": f"0x{1:064x}"}, "its id is not 1"),
+    "true as id": ({"id": True, "result": f"0x{1:064x}"}, "its id is not 1"),
+    "no result": ({"id": 1}, "neither a result nor an error"),
+    "no data": ({"id": 1, "result": True}, "something else than data in hex"),
+    "null": ({"id": 1, "result": None}, "something else than data in hex"),
+    "odd digits": ({"id": 1, "result": "0x1"}, "something else than data in hex"),
+    "line breaks": ({"id": 1, "result": f"0x{1:064x}\n"}, "something else than data in hex"),
+    "rate": ({"id": 1, "error": {"code": -32005, "message": "limit exceeded\n\x1b[2J"}}, "limit exceeded"),
+    "unknown method": ({"id": 1, "error": {"code": -32601, "message": "no such method"}}, "no such method"),
+    "text as error": ({"id": 1, "error": "x" * 100_000}, "with the error"),
+}
+
+
+@pytest.mark.parametrize("text", FALSE)
+def test_what_the_chain_says_falsely_is_no_verdict(text: str) -> None:
+    assert "answers eth_call with n" in told("chain", body(FALSE[text]))
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_answer_of_the_chain_that_says_nothing_of_the_contract_is_no_verdict(lie: str) -> None:
+    answer, said = LIES[lie]
+    assert said in told("chain", body(json.dumps(answer).encode()))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"id": 1, "result": "0x"},
+        {"id": 1, "result": "0x" + "11" * 100_000},
+        {"id": 1, "error": {"code": 3, "message": "execution reverted", "data": "0x"}},
+        {"id": 1, "error": {"code": -32000, "message": "execution reverted"}},
+    ],
+    ids=["nothing", "much", "reverted", "reverted in words"],
+)
+def test_what_the_contract_answers_is_a_verdict(answer: object) -> None:
+    with surroundings("chain", body(json.dumps(answer).encode())) as (url, sources):
+        _, verified = fetch_and_verify(url, POLICY, sources)
+    assert {finding.code for finding in verified.findings if finding.severity == "refused"} == {
+        "compose-hash-not-allowed"
+    }
+
+
+# collateral that is in its form
+
+
+def lying(change: Callable[[dict[str, tuple[int, dict[str, str], bytes]]], object]) -> str:
+    """What is said of a collateral service whose sound answers are changed."""
+    answers = {path: (status, dict(headers), text) for path, (status, headers, text) in ANSWERS.items()}
+    change(answers)
+    with serving(Service(HONEST, answers)) as service, pytest.raises(FetchError) as raised:
+        fetch_and_verify(service.url, POLICY, Sources(pccs=service.url))
+    assert f"the collateral from {service.url} proves nothing" in str(raised.value)
+    return str(raised.value)
+
+
+def path_with(part: str) -> str:
+    return next(path for path in ANSWERS if part in path)
+
+
+def test_collateral_that_is_changed_after_it_is_signed_is_no_verdict() -> None:
+    def change(answers: dict[str, tuple[int, dict[str, str], bytes]]) -> None:
+        status, headers, text = answers[path_with("tcb")]
+        assert text.count(b'"OutOfDate"')
+        answers[path_with("tcb")] = status, headers, text.replace(b'"OutOfDate"', b'"UpToDate"')
+
+    assert "the signature of collateral.json: tcb_info does not verify" in lying(change)
+
+
+def test_revocation_list_of_another_authority_is_no_verdict() -> None:
+    def change(answers: dict[str, tuple[int, dict[str, str], bytes]]) -> None:
+        status, headers, _ = answers[path_with("pckcrl")]
+        answers[path_with("pckcrl")] = status, headers, answers[path_with("rootcacrl")][2]
+
+    assert "instead of Intel SGX PCK Platform CA" in lying(change)
+
+
+def test_collateral_of_another_time_is_no_verdict() -> None:
+    with serving(Service(HONEST, dict(ANSWERS))) as service:
+        late = replace(POLICY, at=AT + 400 * 24 * 3600)
+        with pytest.raises(FetchError, match=r"proves nothing.* not at "):
+            fetch_and_verify(service.url, late, Sources(pccs=service.url))
+
+
+# the resolver
+
+SILENT_OVER_TCP: Callable[[servers.Connection, bytes], object] = lambda connection, _: connection.wait()  # noqa: E731
+RESOLVERS: dict[str, tuple[servers.Answering, Callable[[servers.Connection, bytes], object] | None, str]] = {
+    "silent": (lambda _: None, None, "TIMEOUT"),
+    "truncated without TCP": (servers.truncated, None, "TIMEOUT|SERVFAIL"),
+    "truncated and silent over TCP": (servers.truncated, SILENT_OVER_TCP, "TIMEOUT"),
+    "truncated and dripping over TCP": (
+        servers.truncated,
+        lambda connection, _: connection.drip(iter([b"\xff\xff", *[b"x"] * 60_000])),
+        "TIMEOUT",
+    ),
+    "truncated and no DNS over TCP": (
+        servers.truncated,
+        lambda connection, _: connection.send(b"\0\5hello"),
+        "TIMEOUT|SERVFAIL|FORMERR",
+    ),
+    "another id": (servers.wrong_id, None, "TIMEOUT"),
+    "another question": (servers.other_question, None, "TIMEOUT"),
+    "no DNS": (lambda _: b"hello", None, "TIMEOUT|FORMERR|SERVFAIL"),
+    "nothing but an empty datagram": (lambda _: b"", None, "TIMEOUT|FORMERR|SERVFAIL"),
+    "aliases in a circle": (servers.alias_loop, None, "FORMERR|SERVFAIL|TIMEOUT"),
+    "aliases without an end": (servers.aliases_without_an_end, None, "FORMERR"),
+    "failing": (servers.failing(dns.rcode.SERVFAIL), None, "SERVFAIL"),
+    "refusing": (servers.failing(dns.rcode.REFUSED), None, "REFUSED"),
+}
+
+
+def resolved(resolver: str, limits: Limits) -> Verified:
+    with serving(Service(HONEST)) as service:
+        sources = Sources(collateral=COLLATERAL, resolver=resolver, gateway_domain=DOMAIN)
+        return fetch_and_verify(service.url, POLICY, sources, limits)[1]
+
+
+@pytest.mark.parametrize("behaviour", RESOLVERS)
+def test_resolver_that_tells_nothing_is_no_verdict(behaviour: str) -> None:
+    over_udp, over_tcp, said = RESOLVERS[behaviour]
+    with servers.hostile_resolver(over_udp, over_tcp) as resolver, pytest.raises(FetchError) as raised:
+        resolved(resolver, SHORT)
+    assert re.fullmatch(rf"the resolver {resolver} gives no CAA records of {DOMAIN}: ({said})", str(raised.value))
+
+
+def test_resolver_that_floods_with_other_answers_is_given_up() -> None:
+    flooding = servers.hostile_resolver(servers.wrong_id, times=5_000)
+    with flooding as resolver, pytest.raises(FetchError, match="TIMEOUT"):
+        resolved(resolver, SHORT)
+
+
+def test_more_records_than_any_domain_has_are_no_verdict() -> None:
+    def answer(connection: servers.Connection, message: bytes) -> None:
+        connection.send(len(message).to_bytes(2, "big"), message)
+        connection.wait()
+
+    resolving = servers.hostile_resolver(servers.truncated, answer)
+    with resolving as resolver, pytest.raises(FetchError, match="TOO-MANY-RECORDS"):
+        resolved(resolver, Limits())
+
+
+# the command
+
+GIGABYTES = (
+    ("/info", "headers without an end"),
+    (TCB, "body without an end"),
+    ("chain", "gzip bomb"),
+    ("chain", "1xx without an end"),
+)
+
+
+def command(url: str, sources: Sources, folder: Path) -> subprocess.CompletedProcess[str]:
+    """The command under a bound on its memory."""
+    save_folder(HONEST, folder)
+    options = [url, "--root", str(folder / "root.pem"), "--pccs", sources.pccs, "--at", str(AT)]
+    options += [] if sources.rpc_url is None else ["--rpc-url", sources.rpc_url]
+    options += [] if sources.resolver is None else ["--resolver", sources.resolver]
+    return subprocess.run(  # noqa: S603 - our own
+        [sys.executable, "-m", "conformance", "verify", *options],
+        env={**os.environ, "MALLOC_ARENA_MAX": "2"},
+        capture_output=True,
+        text=True,
+        timeout=WATCHDOG_SECONDS,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES)),
+    )
+
+
+@pytest.mark.parametrize(("place", "behaviour"), GIGABYTES)
+def test_command_ends_within_its_memory_with_no_verdict(place: str, behaviour: str, tmp_path: Path) -> None:
+    served, said = LARGE[behaviour]
+    with surroundings(place, served) as (url, sources):
+        done = command(url, sources, tmp_path)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert done.stderr.startswith("service-conformance verify: ")
+    assert done.stderr.count("\n") == 1
+    assert said in done.stderr
+
+
+def test_command_with_a_resolver_that_fails_gives_no_verdict(tmp_path: Path) -> None:
+    failing = servers.hostile_resolver(servers.failing(dns.rcode.SERVFAIL))
+    with failing as resolver, surroundings("nowhere", body(b"")) as (url, sources):
+        done = command(url, replace(sources, resolver=resolver), tmp_path)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert f"the resolver {resolver} gives no CAA records" in done.stderr
+
+
+def test_command_with_sound_sources_verifies_within_its_memory(tmp_path: Path) -> None:
+    with surroundings("nowhere", body(b"")) as (url, sources):
+        done = command(url, sources, tmp_path)
+    assert done.returncode == 0, done.stderr
