@@ -13,7 +13,15 @@ from reference_node.settings import Settings
 
 PAGE, OTHER = "http://localhost:5173", "https://app.example"
 SENT = "content-type,x-api-key"
-PATHS = ["/core/v1/list_groups", "/core/v1/nothing", "/rpc", "/info", "/attestation", "/evidences/quote.json"]
+PATHS = [
+    "/core/v1/list_groups",
+    "/core/v1/nothing",
+    "/rpc",
+    "/abi/AccountConfig.json",
+    "/info",
+    "/attestation",
+    "/evidences/quote.json",
+]
 
 
 @pytest.fixture(scope="module")
