@@ -5,8 +5,7 @@ Specification: "Endpoints / Execution rule", "Resources and their fields / PKP".
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from threading import Event
 
 from conformance.cases import Judge, case
 from conformance.endpoints.requests import OutgoingRequest
@@ -22,6 +21,9 @@ from conformance.service.signing_runs import SIGNATURE
 from conformance.values.json_values import member
 
 NEEDS = ("managed_accounts",)
+MOST_BESIDE = 30
+PAUSE_SECONDS = 0.05
+"""At most so many refused runs are sent beside another run, so long after one another."""
 
 
 @case("second-wallet", requirements=["EXEC-200", "PKP-170"], needs=NEEDS)
@@ -123,14 +125,23 @@ def same_run_by_two_keys_at_once(judge: Judge, node: Node) -> None:
     by_key, by_none = (node.signing.request(by, late, p, milliseconds=400) for by in (key, in_none))
     runs = node.runs.must_succeed(by_key).accepted
 
-    # One after the other, so that some of them come while the run of the other key is under way.
-    def ten_by_none() -> None:
+    answered = Event()
+
+    def once_by_key() -> None:
+        try:
+            node.session.send(by_key)
+        finally:
+            answered.set()
+
+    # One after the other, from after its beginning until its answer: so they come while that run is under way.
+    def again_by_none() -> None:
         with judge("EXEC-030"), Refusals(node.session, control=runs, unchanged=[]) as refusals:
-            for _ in range(10):
+            for _ in range(MOST_BESIDE):
+                if answered.wait(PAUSE_SECONDS):
+                    break
                 refusals.send(by_none, ["forbidden"])
 
-    beside_each_other: list[Callable[[], object]] = [partial(node.session.send, by_key), ten_by_none]
-    at_once(beside_each_other)
+    at_once([once_by_key, again_by_none])
     pairs = [(by, pkp) for by in (key, alice) for pkp in (p, q)]
     requests = [node.signing.request(by, late, pkp, milliseconds=400) for by, pkp in pairs]
     answers = send_at_once(node.session, requests)

@@ -117,7 +117,7 @@ class Reporter:
         self._next_line = self._clock() + SECONDS_BETWEEN_LINES
         with suppress(OSError):  # the report at the end meets it again
             if self._run is not None:
-                self._console.print(f"{self._run.about()}, {len(cases)} cases", soft_wrap=True)
+                self._console.print(f"{self._run.about()}, {len(cases)} case{'s' * (len(cases) != 1)}", soft_wrap=True)
             if self._console.is_terminal:
                 self._bar.start()
                 self._show(self._count)

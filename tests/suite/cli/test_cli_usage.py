@@ -29,7 +29,10 @@ def code_of(argv: list[str]) -> int:
     [
         ([], "the following arguments are required: COMMAND"),
         (["runn"], "invalid choice: 'runn'"),
-        (["run", "--pak", "x"], "unrecognized arguments: --pak x"),
+        (
+            ["run", "--pak", "x"],
+            "run: unrecognized arguments: --pak x; did you mean --pack? (see service-conformance run --help)",
+        ),
         (["run", "--node", "x"], "unrecognized arguments: --node x"),
         (["run", "--rate", "fast"], "argument --rate: has to be a number above 0, unlike fast"),
         (
