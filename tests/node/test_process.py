@@ -282,7 +282,7 @@ def test_node_with_a_closed_output_ends_in_one_line(tmp_path: Path, closed: str)
 
 
 def test_ready_file_that_does_not_fit_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fill_up(file: Path, _text: str) -> None:
+    def fill_up(file: Path, _text: str, **_: object) -> None:
         file.touch()
         raise OSError(errno.ENOSPC, "No space left on device")
 
