@@ -56,8 +56,8 @@ ENDLESS_X = itertools.repeat(b"x")
 
 
 def body(text: bytes, *headers: str, status: str = "200 OK") -> Behaviour:
-    """A behaviour that answers with a whole body."""
-    lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(text)}", *headers, "", ""]
+    """A behaviour that answers with a whole body. It says that it closes, so that no client sends a further request."""
+    lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(text)}", "Connection: close", *headers, "", ""]
     return lambda connection: connection.send("\r\n".join(lines).encode(), text)
 
 
@@ -146,23 +146,24 @@ class Hostile:
     url: str = ""
 
     def answer(self, connection: Connection) -> None:
-        """Read requests of a connection and answer them, until one has the behaviour."""
+        """Read the request of a connection and answer it."""
         if self.scheme == "https":
             self.behaviour(connection)
             return
         reader = connection.socket.makefile("rb")
-        while line := reader.readline():
-            path, length = line.split()[1].decode(), 0
-            while (header := reader.readline()) not in {b"\r\n", b""}:
-                name, _, value = header.partition(b":")
-                length = int(value) if name.lower() == b"content-length" else length
-            reader.read(length)
-            self.requests.append(path)
-            if self.service is None or self.at in path:
-                self.behaviour(connection)
-                return
-            status, headers, text = self.service.answer(path.partition("?")[0])
-            body(text, *(f"{name}: {value}" for name, value in headers.items()), status=f"{status} X")(connection)
+        if not (line := reader.readline()):
+            return
+        path, length = line.split()[1].decode(), 0
+        while (header := reader.readline()) not in {b"\r\n", b""}:
+            name, _, value = header.partition(b":")
+            length = int(value) if name.lower() == b"content-length" else length
+        reader.read(length)
+        self.requests.append(path)
+        if self.service is None or self.at in path:
+            self.behaviour(connection)
+            return
+        status, headers, text = self.service.answer(path.partition("?")[0])
+        body(text, *(f"{name}: {value}" for name, value in headers.items()), status=f"{status} X")(connection)
 
 
 @contextmanager
