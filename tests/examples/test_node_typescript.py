@@ -25,7 +25,7 @@ CAUGHT_BY = {
     "wildcard-ignored-for-removal": ("usage_keys::may-remove-pkps-in-all-groups", "UKEY-240 UKEY-320"),
     "add-permission-removes": ("scopes::each-scope-can-be-granted[group-add-pkp]", "SCOPE-090"),
     "reads-charged": ("metering::each-read-is-free", "BILL-150 LIM-050"),
-    "issued-in-future": ("envelopes::outside-the-window", "ENV-260"),
+    "issued-in-future": ("envelopes::outside-the-window", "ENV-260 LIM-020"),
 }
 """Each faulty switch, a case that fails with it, and the requirements that this failure contradicts."""
 
