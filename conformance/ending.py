@@ -1,6 +1,7 @@
 """Ends every command: prepares the console, and gives a crash one line and an exit code that is no verdict.
 
-Imports nothing of the suite, so that a module that cannot be imported ends a command in the same way.
+Imports nothing of the suite, so that a module that cannot be imported ends a command in the same way. The reference
+node ends with codes of its own, and tells of crashes by what stands here.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ CRASHED = 70
 """EX_SOFTWARE of sysexits.h."""
 
 PROGRAM = "service-conformance"
+OF_THE_SUITE = ": this is a fault of the suite and no verdict"
 
 
 def end(command: Callable[[], int]) -> int:
@@ -37,7 +39,8 @@ def end(command: Callable[[], int]) -> int:
     except Exception as fault:  # noqa: BLE001 - whatever it is, it is no verdict
         say(f"{PROGRAM}: {crash(fault)}")
         code = CRASHED
-    return _flushed(code)
+    problem = flush()
+    return code if problem is None else not_printed(problem)
 
 
 def _ended_with(leaving: SystemExit) -> int:
@@ -61,20 +64,20 @@ def crash_ends_pytest() -> Iterator[None]:
         pytest.exit(f"{PROGRAM}: {crash(fault)}", CRASHED)
 
 
-def crash(fault: BaseException) -> str:
+def crash(fault: BaseException, program: str = PROGRAM, meaning: str = OF_THE_SUITE) -> str:
     """One line that tells of a crash and names a new file with its traceback, which its owner alone may read.
 
-    It leaves out the message of the exception, which may hold a key.
+    It leaves out the message of the exception, which may hold a key. `meaning` is what it says of results.
     """
     import tempfile  # noqa: PLC0415 - these cost time, and few commands crash
     import traceback  # noqa: PLC0415
 
     frames = traceback.extract_tb(fault.__traceback__)
     where = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
-    line = f"crashed with {type(fault).__name__}{where}: this is a fault of the suite and no verdict"
+    line = f"crashed with {type(fault).__name__}{where}{meaning}"
     text = "".join(traceback.format_exception(fault))
     try:
-        handle, name = tempfile.mkstemp(prefix=f"{PROGRAM}-", suffix=".txt")
+        handle, name = tempfile.mkstemp(prefix=f"{program}-", suffix=".txt")
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
     except OSError as problem:
@@ -97,8 +100,8 @@ def print_document(text: str) -> None:
     sys.stdout.write(text)
 
 
-def _flushed(code: int) -> int:
-    """Write out what is printed: Python would complain of it once more, and change the exit code."""
+def flush() -> OSError | None:
+    """Write out what is printed, or discard it: Python would complain of it once more, and change the exit code."""
     try:
         sys.stderr.flush()
     except OSError:
@@ -106,8 +109,9 @@ def _flushed(code: int) -> int:
     try:
         sys.stdout.flush()
     except OSError as problem:
-        code = not_printed(problem)
-    return code
+        _discard(1)
+        return problem
+    return None
 
 
 def not_printed(problem: OSError) -> int:

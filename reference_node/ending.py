@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
+
+from conformance import ending
 
 EXIT_FAILURE = 1
 EXIT_USAGE = 2
@@ -23,8 +24,7 @@ def end(command: Callable[[], int]) -> int:
     if sys.stdout is None or sys.stderr is None:  # a file that is opened next would take its place
         say("standard output or error is closed: send it to a file or to /dev/null")
         return EXIT_FAILURE
-    if hasattr(sys.stdout, "reconfigure"):  # a test's may lack it
-        sys.stdout.reconfigure(errors="backslashreplace")
+    ending.spell_out(sys.stdout)
     try:
         code = command()
         sys.stdout.flush()
@@ -38,55 +38,11 @@ def end(command: Callable[[], int]) -> int:
             say(str(fault))
         code = EXIT_OUTPUT
     except Exception as fault:  # noqa: BLE001 - whatever it is, it must not end as what it is not
-        say(_crash(fault))
+        say(ending.crash(fault, PROGRAM, meaning=""))
         code = EXIT_CRASHED
-    return code if _is_flushed() else code or EXIT_OUTPUT
+    return code if ending.flush() is None else code or EXIT_OUTPUT
 
 
 def say(line: str) -> None:
     """Print a line on the standard error, if that takes it."""
-    try:
-        print(f"{PROGRAM}: {line}", file=sys.stderr, flush=True)
-    except OSError:
-        _discard(2)
-
-
-def _crash(fault: Exception) -> str:
-    """One line that names a new file with the traceback, which its owner alone may read.
-
-    It leaves out the message of the exception, which may hold a key.
-    """
-    import tempfile  # noqa: PLC0415 - these cost time, and few commands crash
-    import traceback  # noqa: PLC0415
-
-    frames = traceback.extract_tb(fault.__traceback__)
-    where = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
-    line = f"crashed with {type(fault).__name__}{where}"
-    try:
-        handle, name = tempfile.mkstemp(prefix=f"{PROGRAM}-", suffix=".txt")
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
-            file.write("".join(traceback.format_exception(fault)))
-    except OSError as problem:
-        return f"{line}; its traceback cannot be written: {problem.strerror}"
-    return f"{line}; its traceback is in {name}"
-
-
-def _is_flushed() -> bool:
-    """Whether all that is printed is written out. Python would complain of it once more, and change the exit code."""
-    try:
-        sys.stderr.flush()
-    except OSError:
-        _discard(2)
-    try:
-        sys.stdout.flush()
-    except OSError:
-        _discard(1)
-        return False
-    return True
-
-
-def _discard(descriptor: int) -> None:
-    """What is still to be printed there goes nowhere."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, descriptor)
-    os.close(nowhere)
+    ending.say(f"{PROGRAM}: {line}")
