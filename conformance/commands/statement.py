@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
+from conformance.commands.attested_files import checked, evidence_in, read
 from conformance.problems import Problem
 from conformance.report.load import load_results
 from conformance.report.statement import judgement_of
 from conformance.report.write import AFTER, BEFORE, write_whole
-from conformance.verify import Evidence, Policy, dsse, keyless, load_folder
+from conformance.verify import Policy, dsse, keyless
 from conformance.verify.certificates import read_root
-from conformance.verify.evidence import read_file
 from conformance.verify.policy_file import load_policy
 from conformance.verify.statement import PAYLOAD_TYPE
 
@@ -49,10 +49,9 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 
 def _state(arguments: argparse.Namespace) -> int:
-
     sign = _signs_keyless(arguments) if arguments.keyless else _signs_with_key(arguments)
     results = load_results(arguments.results)
-    before, after = (_folder(arguments.evidence / name) for name in (BEFORE, AFTER))
+    before, after = (evidence_in(arguments.evidence / name) for name in (BEFORE, AFTER))
     judgement = judgement_of(results, before, after, _policy(arguments))
     body, signer = sign(judgement.payload())
     try:
@@ -71,7 +70,7 @@ def _signs_with_key(arguments: argparse.Namespace) -> Sign:
         if getattr(arguments, option) is not None:
             raise Problem(f"--{option.replace('_', '-')} needs --keyless")
     try:
-        signer = dsse.read_private_key(_read(arguments.key))
+        signer = dsse.read_private_key(read(arguments.key))
     except ValueError as problem:
         raise Problem(f"--key {arguments.key}: {problem}") from problem
     return lambda payload: (dsse.sign(payload, PAYLOAD_TYPE, [signer]), f"the key {signer.public_key.keyid}")
@@ -83,7 +82,7 @@ def _signs_keyless(arguments: argparse.Namespace) -> Sign:
         keyless.require_library()
     except ValueError as problem:
         raise Problem(f"--keyless: {problem}") from problem
-    trust_config = None if arguments.trust_config is None else _read(arguments.trust_config)
+    trust_config = None if arguments.trust_config is None else read(arguments.trust_config)
 
     def sign(payload: bytes) -> tuple[bytes, str]:
         try:
@@ -95,32 +94,8 @@ def _signs_keyless(arguments: argparse.Namespace) -> Sign:
     return sign
 
 
-def _read(path: Path) -> bytes:
-
-    try:
-        return read_file(path)
-    except OSError as problem:
-        raise Problem(f"{path}: cannot be read: {problem.strerror}") from problem
-
-
-def _folder(path: Path) -> Evidence:
-
-    try:
-        return load_folder(path)
-    except OSError as problem:
-        raise Problem(f"--evidence {problem.filename or path}: {problem.strerror}") from problem
-    except ValueError as problem:
-        raise Problem(f"--evidence {problem}") from problem
-
-
 def _policy(arguments: argparse.Namespace) -> Policy:
-
     policy = load_policy(arguments.policy).policy if arguments.policy is not None else Policy()
     if arguments.root is None:
         return policy
-    root = _read(arguments.root)
-    try:
-        read_root(root)
-    except ValueError as problem:
-        raise Problem(f"--root {arguments.root}: {problem}") from problem
-    return replace(policy, root=root)
+    return replace(policy, root=checked("--root", arguments.root, read_root))

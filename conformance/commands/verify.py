@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from conformance.commands.attested_files import checked, evidence_in, read
 from conformance.ending import print_document
-from conformance.problems import LoadProblem
+from conformance.problems import Problem
 from conformance.report import ExitCode
 from conformance.report.write import write_whole
 from conformance.run.options import add_option
@@ -25,7 +26,6 @@ from conformance.verify import (
     TcbStatus,
     Verified,
     fetch_and_verify,
-    load_folder,
     save_folder,
     verify,
     verify_quote,
@@ -33,7 +33,7 @@ from conformance.verify import (
 from conformance.verify.certificates import read_root
 from conformance.verify.documents import is_time
 from conformance.verify.dsse import read_public_key
-from conformance.verify.evidence import COLLATERAL, STATEMENT, read_file
+from conformance.verify.evidence import COLLATERAL, STATEMENT
 from conformance.verify.keyless import read_trusted_root, require_library
 from conformance.verify.pccs import INTEL_PCS
 from conformance.verify.policy_file import PolicyFile, load_measurements, load_policy
@@ -43,10 +43,6 @@ from conformance.verify.terminal import show
 
 _ONLINE = ("pccs", "resolver", "rpc_url", "save")
 """Options that need a service to ask."""
-
-
-class UsageError(Exception):
-    """The command line, or a file that it names, is at fault."""
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -145,7 +141,7 @@ def _verify(arguments: argparse.Namespace) -> int:
         judged = _judge(arguments)
         if arguments.write_policy is not None:
             _write_policy(arguments.write_policy, judged)
-    except (UsageError, FetchError, LoadProblem, ValueError) as problem:
+    except (Problem, FetchError, ValueError) as problem:
         print(f"service-conformance verify: {problem}", file=sys.stderr)
         return ExitCode.USAGE
     verified = judged.verified
@@ -165,26 +161,26 @@ def _verify(arguments: argparse.Namespace) -> int:
 def _check(arguments: argparse.Namespace) -> None:
     """One thing to judge, and only options that fit it."""
     if sum(thing is not None for thing in (arguments.url, arguments.evidence, arguments.quote)) != 1:
-        raise UsageError("name one thing to judge: a URL, --evidence DIR or --quote FILE")
+        raise Problem("name one thing to judge: a URL, --evidence DIR or --quote FILE")
     if arguments.url is None:
         for name in _ONLINE:
             if getattr(arguments, name) is not None:
-                raise UsageError(f"--{name.replace('_', '-')} needs a URL: nothing is fetched otherwise")
+                raise Problem(f"--{name.replace('_', '-')} needs a URL: nothing is fetched otherwise")
     if arguments.quote is not None and (arguments.collateral is None or arguments.at is None):
-        raise UsageError("--quote needs --collateral FILE and --at TIME: a quote alone has neither")
+        raise Problem("--quote needs --collateral FILE and --at TIME: a quote alone has neither")
     if arguments.quote is not None and arguments.write_policy is not None:
-        raise UsageError("--write-policy needs a URL or --evidence: a quote alone says too little")
+        raise Problem("--write-policy needs a URL or --evidence: a quote alone says too little")
     if arguments.write_policy is not None and arguments.write_policy.exists():
-        raise UsageError(f"--write-policy {arguments.write_policy}: is there already; name a new file")
+        raise Problem(f"--write-policy {arguments.write_policy}: is there already; name a new file")
     if arguments.save is not None and arguments.save.exists() and _holds_something(arguments.save):
-        raise UsageError(f"--save {arguments.save}: is not empty; name a new folder")
+        raise Problem(f"--save {arguments.save}: is not empty; name a new folder")
 
 
 def _holds_something(folder: Path) -> bool:
     try:
         return any(folder.iterdir())
     except OSError as problem:
-        raise UsageError(f"--save {folder}: cannot be written: {problem.strerror}") from problem
+        raise Problem(f"--save {folder}: cannot be written: {problem.strerror}") from problem
 
 
 @dataclass(frozen=True)
@@ -202,13 +198,13 @@ def _settings(arguments: argparse.Namespace) -> PolicyFile:
     settings = load_policy(arguments.policy) if arguments.policy is not None else PolicyFile()
     statuses = frozenset({TcbStatus.UP_TO_DATE, *map(TcbStatus, arguments.accept)}) if arguments.accept else None
     given = {
-        "root": _root(arguments.root),
+        "root": None if arguments.root is None else checked("--root", arguments.root, read_root),
         "at": arguments.at,
         "accepted_statuses": statuses,
         "allow_debug": arguments.allow_debug or None,
         "allow_ve_injection": arguments.allow_ve_injection or None,
         "allow_other_accounts": arguments.allow_other_accounts or None,
-        "expected_compose": _read(arguments.expect_compose),
+        "expected_compose": None if arguments.expect_compose is None else read(arguments.expect_compose),
         "measurements": load_measurements(arguments.measurements) if arguments.measurements is not None else None,
         "statement": _believed(arguments, settings.policy.statement),
     }
@@ -217,7 +213,7 @@ def _settings(arguments: argparse.Namespace) -> PolicyFile:
     if arguments.pccs is not None:
         sources = replace(sources, pccs=arguments.pccs, collateral=None)
     if arguments.collateral is not None:
-        sources = replace(sources, collateral=_read(arguments.collateral))
+        sources = replace(sources, collateral=read(arguments.collateral))
     return PolicyFile(
         policy,
         replace(
@@ -225,14 +221,14 @@ def _settings(arguments: argparse.Namespace) -> PolicyFile:
             resolver=arguments.resolver or sources.resolver,
             rpc_url=arguments.rpc_url or sources.rpc_url,
             ca_file=arguments.ca_file,
-            statement=_read(arguments.statement),
+            statement=None if arguments.statement is None else read(arguments.statement),
         ),
     )
 
 
 def _believed(arguments: argparse.Namespace, stated: StatementPolicy | None) -> StatementPolicy | None:
     """Signers and trusted root of the command line in place of the policy's."""
-    keys = (Signer(_signing_key(file), file.name) for file in arguments.signer)
+    keys = (Signer(checked("--signer", file, read_public_key), file.name) for file in arguments.signer)
     signers: tuple[Signer | KeylessSigner, ...] = (*keys, *_identities(arguments))
     if signers:
         stated = replace(stated, signers=signers) if stated else StatementPolicy(signers)
@@ -242,8 +238,8 @@ def _believed(arguments: argparse.Namespace, stated: StatementPolicy | None) -> 
     if arguments.trusted_root is None:
         return stated
     if stated is None or not named:
-        raise UsageError("--trusted-root is for identities: add --certificate-identity, or one in the policy")
-    return replace(stated, trusted_root=_trusted_root(arguments.trusted_root))
+        raise Problem("--trusted-root is for identities: add --certificate-identity, or one in the policy")
+    return replace(stated, trusted_root=checked("--trusted-root", arguments.trusted_root, read_trusted_root))
 
 
 def _identities(arguments: argparse.Namespace) -> tuple[KeylessSigner, ...]:
@@ -251,40 +247,22 @@ def _identities(arguments: argparse.Namespace) -> tuple[KeylessSigner, ...]:
     if identity is None and issuer is None:
         return ()
     if not identity or not issuer:
-        raise UsageError("--certificate-identity and --certificate-oidc-issuer need each other, and a value")
+        raise Problem("--certificate-identity and --certificate-oidc-issuer need each other, and a value")
     return (KeylessSigner(identity, issuer),)
-
-
-def _trusted_root(path: Path) -> bytes:
-    body = _read(path) or b""
-    try:
-        read_trusted_root(body)
-    except ValueError as problem:
-        raise UsageError(f"--trusted-root {path}: {problem}") from problem
-    return body
-
-
-def _signing_key(path: Path) -> bytes:
-    body = _read(path) or b""
-    try:
-        read_public_key(body)
-    except ValueError as problem:
-        raise UsageError(f"--signer {path}: {problem}") from problem
-    return body
 
 
 def _judge(arguments: argparse.Namespace) -> _Judged:
     settings = _settings(arguments)
     policy, sources = settings.policy, settings.sources
     if arguments.statement is not None and policy.statement is None:
-        raise UsageError(
+        raise Problem(
             "--statement needs somebody to believe: --signer PEM, --certificate-identity, or signers in the policy"
         )
     if arguments.quote is not None:
         if policy.statement is not None:
-            raise UsageError("a quote alone names no code that was judged: give a URL or --evidence")
+            raise Problem("a quote alone names no code that was judged: give a URL or --evidence")
         if policy.expected != Expected() or policy.expected_compose is not None:
-            raise UsageError("a quote alone names no app, compose file or account to expect: give a URL or --evidence")
+            raise Problem("a quote alone names no app, compose file or account to expect: give a URL or --evidence")
         verified = verify_quote(_quote(arguments.quote), sources.collateral or b"", policy)
         return _Judged(str(arguments.quote), verified, settings)
     if arguments.evidence is not None:
@@ -305,40 +283,18 @@ def _write_policy(file: Path, judged: _Judged) -> None:
     try:
         write_whole(file, text)
     except OSError as problem:
-        raise UsageError(f"--write-policy {file}: cannot be written: {problem.strerror}") from problem
-
-
-def _read(path: Path | None) -> bytes | None:
-    if path is None:
-        return None
-    try:
-        return read_file(path)
-    except OSError as problem:
-        raise UsageError(f"{path}: cannot be read: {problem.strerror}") from problem
-
-
-def _root(path: Path | None) -> bytes | None:
-    body = _read(path)
-    if body is not None:
-        try:
-            read_root(body)
-        except ValueError as problem:
-            raise UsageError(f"--root {path}: {problem}") from problem
-    return body
+        raise Problem(f"--write-policy {file}: cannot be written: {problem.strerror}") from problem
 
 
 def _quote(path: Path) -> bytes:
     try:
-        return hex_bytes((_read(path) or b"").decode("ascii").strip())
+        return hex_bytes(read(path).decode("ascii").strip())
     except ValueError as problem:
-        raise UsageError(f"--quote {path}: not a text of hex digits: {problem}") from problem
+        raise Problem(f"--quote {path}: not a text of hex digits: {problem}") from problem
 
 
 def _folder(folder: Path, sources: Sources) -> Evidence:
-    try:
-        evidence = load_folder(folder)
-    except OSError as problem:
-        raise UsageError(f"--evidence {problem.filename or folder}: {problem.strerror}") from problem
+    evidence = evidence_in(folder)
     for name, body in ((COLLATERAL, sources.collateral), (STATEMENT, sources.statement)):
         evidence = evidence if body is None else evidence.with_file(name, body)
     return evidence
@@ -348,4 +304,4 @@ def _save(evidence: Evidence, folder: Path) -> None:
     try:
         save_folder(evidence, folder)
     except OSError as problem:
-        raise UsageError(f"--save {folder}: cannot be written: {problem.strerror}") from problem
+        raise Problem(f"--save {folder}: cannot be written: {problem.strerror}") from problem
