@@ -15,7 +15,7 @@ EMPTY, ARGPARSE = ("-c", "pass"), ("-c", "import argparse")
 COMMANDS = {
     "service-conformance --version": (("-m", "conformance", "--version"), 6.0),
     "service-conformance run --help": (("-m", "conformance", "run", "--help"), 6.0),
-    "service-conformance requirements": (("-m", "conformance", "requirements"), 40.0),
+    "service-conformance requirements": (("-m", "conformance", "requirements"), 30.0),
     "reference-node --version": (("-m", "reference_node", "--version"), 6.0),
 }
 """What is asked, and the largest ratio to Python with argparse."""

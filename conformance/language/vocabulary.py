@@ -9,10 +9,11 @@ from functools import cache, cached_property
 from typing import get_args
 
 from conformance.language.shapes import ANYTHING, SCALAR, Array, Object, Shape, names_in, of_outputs
-from conformance.profile import OPERATIONS, Auth, Capability, Function, known_paths
+from conformance.profile import OPERATIONS, Auth, Function, known_paths
 from conformance.profile.chain import CREATION, FUNCTION_KEYS, AccountAbi
 from conformance.profile.members import MemberNames, member_names
 from conformance.requirements import catalogue
+from conformance.values.capability import Capability
 
 OF_ANY_FORM = frozenset({"response", "logs", "addresses"})
 """Members of answers that may hold any JSON value."""

@@ -2,7 +2,7 @@
 
 from conformance.profile.abi import Function, Parameter
 from conformance.profile.load import BadProfile, load_profile, load_ready_file, stated_in
-from conformance.profile.model import Capability, Profile
+from conformance.profile.model import Profile
 from conformance.profile.operations import OPERATIONS, Auth, Effect, Place
 from conformance.profile.paths import UnknownKey, has_none, known_paths, states, value_at
 from conformance.profile.reading import listening, read_aside
@@ -13,7 +13,6 @@ __all__ = [
     "WHOLE",
     "Auth",
     "BadProfile",
-    "Capability",
     "Effect",
     "Function",
     "NotClaimed",

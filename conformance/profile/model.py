@@ -28,24 +28,7 @@ from conformance.profile.section import Section
 from conformance.profile.semantics import Semantics
 from conformance.profile.wire import Wire
 from conformance.values.addresses import CORE
-
-Capability = Literal[
-    "managed_accounts",
-    "openapi",
-    "wallet_signed",
-    "chain_rpc",
-    "funded_wallet",
-    "clock_control",
-    "credit_control",
-    "certificate_control",
-    "billing",
-    "payment_sandbox",
-    "attestation",
-    "tls",
-    "app_authorisation_contract",
-    "caa_dns",
-    "design_flows",
-]
+from conformance.values.capability import Capability
 
 
 def _once(capabilities: tuple[str, ...]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 from conformance.profile import BadProfile, Profile, load_profile
-from conformance.profile.model import Capability
+from conformance.values.capability import Capability
 
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "profile.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```yaml\n(.*?)```", DOCUMENT, re.DOTALL)
