@@ -16,13 +16,11 @@ import httpcore
 import httpx
 
 from conformance.transport import Pool, Routes, trusted
+from conformance.transport.bounded import BoundedStream, Opening, time_left
 
 MOST_CONNECTIONS = 256
 KEEP_IDLE_SECONDS = 1.0
 """Shorter than any usual server's keep-alive: reusing a connection that the server is closing looks like a fault."""
-PIECE = 64 * 1024
-"""How many bytes of a request are sent under one time-out."""
-
 
 EXCHANGE_ENDS: ContextVar[float] = ContextVar("exchange_ends", default=math.inf)
 """When the exchange has to be over that the thread, or the greenlet of a campaign, is carrying out."""
@@ -30,10 +28,7 @@ EXCHANGE_ENDS: ContextVar[float] = ContextVar("exchange_ends", default=math.inf)
 
 @contextmanager
 def exchange_within(seconds: float) -> Iterator[None]:
-    """Let all waits for a peer, however many there are, end so many seconds from now.
-
-    A time-out of httpx is for one read: a peer that sends byte after byte, or 102 again and again, never meets it.
-    """
+    """Let all waits for a peer, however many there are, end so many seconds from now."""
     ends = EXCHANGE_ENDS.set(time.monotonic() + seconds)
     try:
         yield
@@ -62,6 +57,21 @@ def _pool(kept: int, context: ssl.SSLContext, proxy: httpcore.Proxy | None) -> P
     return Pool(context, proxy, most=MOST_CONNECTIONS, kept=kept, idle_seconds=KEEP_IDLE_SECONDS, network=_Network())
 
 
+class _OfTheExchange:
+    """The bounds of the exchange that the thread, or greenlet, is carrying out."""
+
+    def seconds(self, timeout: float | None, over: type[Exception]) -> float | None:
+        """How long one wait may take. Raises `over` where the exchange is over."""
+        return time_left(EXCHANGE_ENDS.get(), timeout, over)
+
+    def count(self, size: int) -> None:
+        """Bodies have a bound of their own."""
+
+    def open(self, opening: Opening, timeout: float | None) -> httpcore.NetworkStream:
+        """Open within the time that is left."""
+        return opening(self.seconds(timeout, httpcore.ConnectTimeout))
+
+
 class _Network(httpcore.SyncBackend):
     """Connections that keep to the time-out of the exchange."""
 
@@ -74,42 +84,7 @@ class _Network(httpcore.SyncBackend):
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.NetworkStream:
         """Connect."""
-        left = _left(timeout, httpcore.ConnectTimeout)
-        return _Stream(super().connect_tcp(host, port, left, local_address, socket_options))
-
-
-class _Stream(httpcore.NetworkStream):
-    def __init__(self, stream: httpcore.NetworkStream) -> None:
-        self._stream = stream
-
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """Read what has come, or wait for it."""
-        return self._stream.read(max_bytes, _left(timeout, httpcore.ReadTimeout))
-
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Send all."""
-        for start in range(0, len(buffer), PIECE):
-            self._stream.write(buffer[start : start + PIECE], _left(timeout, httpcore.WriteTimeout))
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._stream.close()
-
-    def start_tls(
-        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
-    ) -> httpcore.NetworkStream:
-        """The connection under TLS."""
-        return _Stream(self._stream.start_tls(ssl_context, server_hostname, _left(timeout, httpcore.ConnectTimeout)))
-
-    def get_extra_info(self, info: str) -> object:
-        """What is known of the connection."""
-        return self._stream.get_extra_info(info)
-
-
-def _left(timeout: float | None, over: type[httpcore.TimeoutException]) -> float | None:
-    """The seconds that a step of the exchange may take. Raises `over` when there are none."""
-    left = EXCHANGE_ENDS.get() - time.monotonic()
-    if left <= 0:
-        raise over("the exchange as a whole took too long")
-    longest = math.inf if timeout is None else timeout
-    return None if min(left, longest) == math.inf else min(left, longest)
+        bounds = _OfTheExchange()
+        connect = super().connect_tcp
+        stream = bounds.open(lambda seconds: connect(host, port, seconds, local_address, socket_options), timeout)
+        return BoundedStream(stream, bounds)

@@ -1,4 +1,7 @@
-"""Connections that end at a time and take in a bounded number of bytes, however a server sends them."""
+"""Connections that keep to bounds of an exchange as a whole, however a server sends its bytes.
+
+A time-out of HTTP clients is for one wait: a server that sends byte after byte, or 102 again and again, never meets it.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,75 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
-from typing import Any
+from typing import Any, Protocol
 
 import httpcore
 
+PIECE = 64 * 1024
+"""How many bytes of a request are sent under one time-out."""
+Opening = Callable[[float | None], httpcore.NetworkStream]
+"""What opens a connection, or TLS on it, within so many seconds; None: no limit."""
+
+
+class Bounds(Protocol):
+    """What an exchange may take."""
+
+    def seconds(self, timeout: float | None, over: type[Exception]) -> float | None:
+        """How long one wait may take; None: for ever. Raises `over` where the exchange is over."""
+
+    def count(self, size: int) -> None:
+        """Note what arrived."""
+
+    def open(self, opening: Opening, timeout: float | None) -> httpcore.NetworkStream:
+        """Open a connection within the time that is left."""
+
+
+def time_left(end: float, timeout: float | None, over: type[Exception]) -> float | None:
+    """The seconds until `end` of the monotonic clock, at most `timeout`; None: no limit. Raises `over` at the end."""
+    left = end - time.monotonic()
+    if left <= 0:
+        raise over("the exchange as a whole took too long")
+    least = min(left, math.inf if timeout is None else timeout)
+    return None if least == math.inf else least
+
+
+class BoundedStream(httpcore.NetworkStream):
+    """A connection within bounds."""
+
+    def __init__(self, stream: httpcore.NetworkStream, bounds: Bounds) -> None:
+        self._stream, self._bounds = stream, bounds
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        """Read what has come, or wait for it."""
+        data = self._stream.read(max_bytes, self._bounds.seconds(timeout, httpcore.ReadTimeout))
+        self._bounds.count(len(data))
+        return data
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        """Send all."""
+        for start in range(0, len(buffer), PIECE):
+            self._stream.write(buffer[start : start + PIECE], self._bounds.seconds(timeout, httpcore.WriteTimeout))
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._stream.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.NetworkStream:
+        """The connection under TLS."""
+        stream = self._bounds.open(
+            lambda seconds: self._stream.start_tls(ssl_context, server_hostname, seconds), timeout
+        )
+        return BoundedStream(stream, self._bounds)
+
+    def get_extra_info(self, info: str) -> Any:
+        """What is known of the connection."""
+        return self._stream.get_extra_info(info)
+
 
 class BoundedNetwork(httpcore.NetworkBackend):
-    """Opens connections under bounds that `begin` sets for one exchange. For one thread.
-
-    The timeouts of HTTP clients are for each wait, and start again with each byte that arrives.
-    """
+    """Opens connections under bounds that `begin` sets for one exchange. For one thread."""
 
     def __init__(self, network: httpcore.NetworkBackend | None = None) -> None:
         self._network = network or httpcore.SyncBackend()
@@ -43,18 +105,19 @@ class BoundedNetwork(httpcore.NetworkBackend):
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.NetworkStream:
         """Connect. The time is for the look-up of the name and all of its addresses together."""
-        seconds = self.seconds(timeout, httpcore.ConnectTimeout)
-        return _BoundedStream(
-            _within(seconds, lambda: self._network.connect_tcp(host, port, seconds, local_address, socket_options)),
-            self,
+        stream = self.open(
+            lambda seconds: self._network.connect_tcp(host, port, seconds, local_address, socket_options), timeout
         )
+        return BoundedStream(stream, self)
 
-    def seconds(self, timeout: float | None, error: type[Exception]) -> float:
-        """How long one wait may take. Raises `error` where the exchange is over."""
-        left = min(math.inf if timeout is None else timeout, self._end - time.monotonic())
-        if left <= 0:
-            raise error("timed out")
-        return left
+    def open(self, opening: Opening, timeout: float | None) -> httpcore.NetworkStream:
+        """Open within the time that is left; a step of it that takes longer goes on by itself, and is closed."""
+        seconds = self.seconds(timeout, httpcore.ConnectTimeout)
+        return _within(seconds, lambda: opening(seconds))
+
+    def seconds(self, timeout: float | None, over: type[Exception]) -> float | None:
+        """How long one wait may take. Raises `over` where the exchange is over."""
+        return time_left(self._end, timeout, over)
 
     def count(self, size: int) -> None:
         """Note what arrived. ReadError: it is more than the exchange may take in."""
@@ -63,41 +126,7 @@ class BoundedNetwork(httpcore.NetworkBackend):
             raise httpcore.ReadError(f"it sends more than {self._most} bytes")
 
 
-class _BoundedStream(httpcore.NetworkStream):
-    """One connection."""
-
-    def __init__(self, stream: httpcore.NetworkStream, bounds: BoundedNetwork) -> None:
-        self._stream, self._bounds = stream, bounds
-
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """Read."""
-        data = self._stream.read(max_bytes, self._bounds.seconds(timeout, httpcore.ReadTimeout))
-        self._bounds.count(len(data))
-        return data
-
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Write."""
-        self._stream.write(buffer, self._bounds.seconds(timeout, httpcore.WriteTimeout))
-
-    def close(self) -> None:
-        """Close it."""
-        self._stream.close()
-
-    def start_tls(
-        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
-    ) -> httpcore.NetworkStream:
-        """Begin TLS. The time is for the whole handshake."""
-        seconds = self._bounds.seconds(timeout, httpcore.ConnectTimeout)
-        return _BoundedStream(
-            _within(seconds, lambda: self._stream.start_tls(ssl_context, server_hostname, seconds)), self._bounds
-        )
-
-    def get_extra_info(self, info: str) -> Any:
-        """What the connection tells."""
-        return self._stream.get_extra_info(info)
-
-
-def _within(seconds: float, connect: Callable[[], httpcore.NetworkStream]) -> httpcore.NetworkStream:
+def _within(seconds: float | None, connect: Callable[[], httpcore.NetworkStream]) -> httpcore.NetworkStream:
     """The outcome of `connect`. ConnectTimeout: it takes longer; its connection is closed once it is there."""
     outcome: Future[httpcore.NetworkStream] = Future()
 
