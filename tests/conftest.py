@@ -1,8 +1,9 @@
-"""What all tests of the project share: at the end they say what it would take to run those that were skipped."""
+"""What all tests of the project share: at the end they say what failed, and what the skipped ones would take."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Generator
 
 import pytest
 
@@ -18,3 +19,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("not run: .ci/run installs everything that these tests need")
         for reason, number in reasons.most_common():
             terminalreporter.line(f"{number:4} {'test' if number == 1 else 'tests'}: {reason}")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> Generator[None]:
+    """Name the failed tests on the last lines: under `CI`, pytest prints whole differences above its own."""
+    yield
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if isinstance(reporter, pytest.TerminalReporter):
+        for report in (*reporter.getreports("failed"), *reporter.getreports("error")):
+            reporter.line(f"{report.outcome}: {report.nodeid}")
