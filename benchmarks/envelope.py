@@ -15,9 +15,9 @@ from starlette.types import ASGIApp, Message
 
 from benchmarks.timing import Row, in_turn
 from reference_node.assembly import build_node
+from reference_node.permission.typed_data import DOMAIN_FIELDS, MESSAGE_FIELDS, SIZE_LIMIT, Envelopes, Flow, domain_name
 from reference_node.public_address import PREFIX
 from reference_node.settings import Settings
-from reference_node.typed_data import DOMAIN_FIELDS, MESSAGE_FIELDS, SIZE_LIMIT, Envelopes, Flow, domain_name
 
 ROUNDS = 1_000
 

@@ -18,8 +18,8 @@ from benchmarks.timing import Row, in_turn
 from reference_node.assembly import build_node
 from reference_node.chain import evm_instructions, evm_machine
 from reference_node.fields import MAXIMUM_PAGE_SIZE
-from reference_node.keys import address_of, key_hash
 from reference_node.node import Node
+from reference_node.permission.keys import address_of, key_hash
 from reference_node.settings import Settings
 
 LIBRARIES = (

@@ -32,15 +32,15 @@ from reference_node.api.unknown_paths import refuse_unknown_paths
 from reference_node.billing.database import LedgerUnavailable
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import ChainError
-from reference_node.control_token import ControlToken
-from reference_node.cross_origin import CrossOrigin
-from reference_node.hosts import KnownHosts
 from reference_node.kept_file import StateUnavailable
 from reference_node.problems import Problem, Unavailable, Unprocessable, problem_document, quoted
-from reference_node.proxies import Proxies
 from reference_node.public_address import PREFIX
 from reference_node.refusals import chain_problem, problem_of
-from reference_node.request_ids import LOG, InternalErrors, RequestIds
+from reference_node.serving.control_token import ControlToken
+from reference_node.serving.cross_origin import CrossOrigin
+from reference_node.serving.hosts import KnownHosts
+from reference_node.serving.proxies import Proxies
+from reference_node.serving.request_ids import LOG, InternalErrors, RequestIds
 from reference_node.settings import Settings
 from reference_node.stripe_simulator.app import SimulatorApp
 

@@ -21,14 +21,14 @@ from reference_node.chain.interface import Chain
 from reference_node.chain.rpc import JsonRpc
 from reference_node.clock import Clock
 from reference_node.deployment import Payers, obtain_contract
-from reference_node.generation import Generation
+from reference_node.keeping.generation import Generation
+from reference_node.keeping.seed_file import read_seeds
+from reference_node.keeping.state_folder import StateFolder
 from reference_node.kept_file import StateError
-from reference_node.keys import KeyDerivation
 from reference_node.node import Node, Renewable
+from reference_node.permission.keys import KeyDerivation
 from reference_node.sandbox import Sandbox
-from reference_node.seed_file import read_seeds
 from reference_node.settings import Settings, StripeKeys
-from reference_node.state_folder import StateFolder
 from reference_node.stripe_simulator.in_process import InProcessClient
 from reference_node.stripe_simulator.simulator import StripeSimulator
 from reference_node.tee.attestation import Attestation

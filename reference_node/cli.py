@@ -61,8 +61,8 @@ def _serve(options: argparse.Namespace) -> int:
         return _fail(fault, EXIT_USAGE)
     for caught in (signal.SIGTERM, signal.SIGINT):
         signal.signal(caught, _leave)
-    from reference_node.listening import ServingError  # noqa: PLC0415 - `--help` answers without loading the node
     from reference_node.server import serve  # noqa: PLC0415
+    from reference_node.serving.listening import ServingError  # noqa: PLC0415 - `--help` answers without loading the node
 
     try:
         serve(settings)

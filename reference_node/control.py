@@ -13,7 +13,7 @@ from typing import Annotated
 from fastapi import APIRouter, Response
 from pydantic import Field
 
-from reference_node.access import NodeOf
+from reference_node.api.access import NodeOf
 from reference_node.api.requests import Body
 from reference_node.api.route import StrictRoute, success
 from reference_node.billing import Cents

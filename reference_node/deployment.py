@@ -18,7 +18,7 @@ from reference_node.chain.account_config import AccountConfig
 from reference_node.chain.contract_abi import ContractRefusal, call_data, creation_code
 from reference_node.chain.interface import Address, Chain, Reverted
 from reference_node.chain.payers import PayerPool
-from reference_node.keys import KeyDerivation, address_of
+from reference_node.permission.keys import KeyDerivation, address_of
 
 
 class DeploymentError(Exception):

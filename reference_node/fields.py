@@ -7,8 +7,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from reference_node.cid import USUAL_CIDS, cid_hash, is_cid
-from reference_node.keys import KEY_PATTERN, pkp_id
+from reference_node.permission.cid import USUAL_CIDS, cid_hash, is_cid
+from reference_node.permission.keys import KEY_PATTERN, pkp_id
 
 U64_MAX = 2**64 - 1
 

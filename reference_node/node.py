@@ -16,16 +16,16 @@ from reference_node.chain.account_config import AccountConfig
 from reference_node.chain.interface import Address, Chain
 from reference_node.chain.rpc import JsonRpc
 from reference_node.clock import Clock
-from reference_node.keys import KeyDerivation
-from reference_node.runs import Runs
+from reference_node.keeping.seed_file import SeedFile
+from reference_node.keeping.seeding import seed_accounts
+from reference_node.keeping.state_folder import StateFolder
+from reference_node.permission.keys import KeyDerivation
+from reference_node.permission.runs import Runs
+from reference_node.permission.typed_data import Envelopes, Flow
 from reference_node.sandbox import Sandbox
-from reference_node.seed_file import SeedFile
-from reference_node.seeding import seed_accounts
 from reference_node.settings import Settings
-from reference_node.state_folder import StateFolder
 from reference_node.stripe_simulator.simulator import StripeSimulator
 from reference_node.tee.attestation import Attestation
-from reference_node.typed_data import Envelopes, Flow
 
 
 @dataclass

@@ -20,17 +20,25 @@ from reference_node.billing.provider import STRIPE_URL
 from reference_node.billing.schema import LedgerError
 from reference_node.chain.evm import EvmChain
 from reference_node.chain.interface import ChainError
-from reference_node.connections import Connections
 from reference_node.deployment import DeploymentError
-from reference_node.https import HttpsListener
+from reference_node.keeping.seed_file import SeedError
+from reference_node.keeping.seeding import described
 from reference_node.kept_file import StateError, StateUnavailable
-from reference_node.listening import BACKLOG, ServingError, base_url, is_open, reachable, remove_stale, write_atomically
 from reference_node.node import Node
-from reference_node.protocol import GRACE_SECONDS, NodeConfig, NodeProtocol, TimeLimits
 from reference_node.public_address import PREFIX
 from reference_node.sandbox import SandboxError
-from reference_node.seed_file import SeedError
-from reference_node.seeding import described
+from reference_node.serving.connections import Connections
+from reference_node.serving.https import HttpsListener
+from reference_node.serving.listening import (
+    BACKLOG,
+    ServingError,
+    base_url,
+    is_open,
+    reachable,
+    remove_stale,
+    write_atomically,
+)
+from reference_node.serving.protocol import GRACE_SECONDS, NodeConfig, NodeProtocol, TimeLimits
 from reference_node.settings import Settings
 from reference_node.sockets import NodeSockets, bind
 from reference_node.strict_json import Json

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from reference_node.listening import listen, not_listening
+from reference_node.serving.listening import listen, not_listening
 from reference_node.settings import Settings
 from reference_node.tee.dns_server import DnsSockets, bind_dns
 

@@ -7,7 +7,7 @@ import base64
 from eth_utils.address import to_checksum_address
 from fastapi import APIRouter, Response
 
-from reference_node.access import CallerOf, NodeOf, PresentedSecret, WriteOf
+from reference_node.api.access import CallerOf, NodeOf, PresentedSecret, WriteOf
 from reference_node.api.answers import CreatedAccount, CreatedUsageKey, Success, UsageKeyItem
 from reference_node.api.openapi import key_read, key_write, problems
 from reference_node.api.requests import (
@@ -21,7 +21,7 @@ from reference_node.api.requests import (
 from reference_node.api.route import StrictRoute, answer, success
 from reference_node.chain.account_config import UsageKey
 from reference_node.fields import hash_text
-from reference_node.keys import address_of, key_hash, key_text, new_secret
+from reference_node.permission.keys import address_of, key_hash, key_text, new_secret
 from reference_node.strict_json import Json
 
 router = APIRouter(route_class=StrictRoute, tags=["Account and key management"])

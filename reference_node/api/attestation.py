@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, PlainTextResponse
 
-from reference_node.access import NodeOf
+from reference_node.api.access import NodeOf
 from reference_node.api.answers import AcmeAccount, AttestationQuote, EvidenceQuote, MachineInfo
 from reference_node.api.openapi import Responses, problems
 from reference_node.api.route import StrictRoute

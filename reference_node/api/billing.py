@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from reference_node.access import NodeOf
+from reference_node.api.access import NodeOf
 from reference_node.api.answers import Balance, PaymentSecret, StripeConfig, Success
 from reference_node.api.openapi import key_read, problems
 from reference_node.api.requests import ConfirmedPayment, NewPaymentIntent
 from reference_node.api.route import StrictRoute, answer, success
+from reference_node.api.wallet_auth import BillingWallet, billing_credentials, check_still_holds, wallet_of
 from reference_node.billing import Cents
 from reference_node.billing.payments import Payments
 from reference_node.node import Node
 from reference_node.problems import Unavailable
-from reference_node.wallet_auth import BillingWallet, billing_credentials, check_still_holds, wallet_of
 
 router = APIRouter(prefix="/billing", route_class=StrictRoute, tags=["Billing"])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from eth_utils.address import to_checksum_address
 from fastapi import APIRouter, Response
 
-from reference_node.access import NodeOf
+from reference_node.api.access import NodeOf
 from reference_node.api.answers import ChainConfig
 from reference_node.api.openapi import problems
 from reference_node.api.route import StrictRoute, answer

@@ -6,7 +6,14 @@ from typing import Annotated, Any
 
 from pydantic import WithJsonSchema
 
-from reference_node.typed_data import DOMAIN_FIELDS, DOMAIN_VERSION, MESSAGE_FIELDS, SIZE_LIMIT, UINT256_MAX, Flow
+from reference_node.permission.typed_data import (
+    DOMAIN_FIELDS,
+    DOMAIN_VERSION,
+    MESSAGE_FIELDS,
+    SIZE_LIMIT,
+    UINT256_MAX,
+    Flow,
+)
 
 Schema = dict[str, Any]
 """A JSON Schema; the types of its values depend on the keywords."""

@@ -12,12 +12,12 @@ from typing import Any
 from eth_utils.address import to_checksum_address
 
 from reference_node.api.requests import EXAMPLE_ACTION, EXAMPLE_CID, EXAMPLE_KEY
-from reference_node.cid import cid_hash
 from reference_node.fields import hash_text
-from reference_node.keys import address_of, pkp_id
 from reference_node.node import Node
-from reference_node.signatures import sign
-from reference_node.typed_data import (
+from reference_node.permission.cid import cid_hash
+from reference_node.permission.keys import address_of, pkp_id
+from reference_node.permission.signatures import sign
+from reference_node.permission.typed_data import (
     DOMAIN_FIELDS,
     DOMAIN_VERSION,
     MESSAGE_FIELDS,

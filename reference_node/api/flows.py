@@ -9,14 +9,14 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Response
 
-from reference_node.access import WriteOf
 from reference_node.api import wallets
+from reference_node.api.access import WriteOf
 from reference_node.api.answers import CreatedWallet, Success
 from reference_node.api.openapi import key_write
 from reference_node.api.requests import ActionsOfGroupChange, NewWalletsOfGroup
 from reference_node.api.route import StrictRoute, success
-from reference_node.cid import cid_hash
 from reference_node.fields import U64Query, hash_bytes
+from reference_node.permission.cid import cid_hash
 
 router = APIRouter(route_class=StrictRoute, tags=["Design-level flow paths"])
 

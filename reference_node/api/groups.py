@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
-from reference_node.access import CallerOf, NodeOf, WriteOf
+from reference_node.api.access import CallerOf, NodeOf, WriteOf
 from reference_node.api.answers import CreatedGroup, GroupItem, Success
 from reference_node.api.openapi import key_read, key_write
 from reference_node.api.requests import (
@@ -19,8 +19,8 @@ from reference_node.api.requests import (
 )
 from reference_node.api.route import StrictRoute, answer, success
 from reference_node.chain.account_config import Group
-from reference_node.cid import cid_hash
 from reference_node.fields import hash_bytes, permitted_cid_bytes
+from reference_node.permission.cid import cid_hash
 
 router = APIRouter(route_class=StrictRoute, tags=["Groups"])
 

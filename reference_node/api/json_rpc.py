@@ -9,7 +9,7 @@ from functools import partial
 from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Request, Response
 
-from reference_node.access import NodeOf
+from reference_node.api.access import NodeOf
 from reference_node.chain.evm_calls import BringsOwnCode, OutOfTurn
 from reference_node.chain.rpc import Answering
 from reference_node.problems import Busy, NotFound, UnsupportedMediaType

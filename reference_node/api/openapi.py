@@ -10,9 +10,9 @@ from fastapi import FastAPI
 from reference_node.api.answers import ProblemDocument
 from reference_node.api.examples import complete_examples, exemplify
 from reference_node.fields import U64_MAX
-from reference_node.keys import new_secret
+from reference_node.permission.keys import new_secret
+from reference_node.permission.typed_data import UINT256_MAX
 from reference_node.problems import MEDIA_TYPE
-from reference_node.typed_data import UINT256_MAX
 
 MEANINGS = {
     400: "The body is not one JSON value in UTF-8 or does not say that it is, or its typed data or signature is wrong.",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from reference_node.access import NodeOf
+from reference_node.api.access import NodeOf
 from reference_node.api.route import StrictRoute
 from reference_node.problems import NotFound, Unprocessable, quoted
 

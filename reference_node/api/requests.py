@@ -12,7 +12,6 @@ from pydantic.json_schema import SkipJsonSchema
 from reference_node.api.envelope_fields import WalletSignature, typed_data_of
 from reference_node.billing.provider import MAXIMUM_CENTS, MINIMUM_CENTS
 from reference_node.chain.account_config import Permissions
-from reference_node.cid import cid_of
 from reference_node.fields import (
     DEFAULT_PAGE_SIZE,
     LIST_LENGTH,
@@ -30,7 +29,8 @@ from reference_node.fields import (
     U64Query,
     U64Text,
 )
-from reference_node.typed_data import Flow
+from reference_node.permission.cid import cid_of
+from reference_node.permission.typed_data import Flow
 
 INTENT_ID = "What stands before `_secret_` in the `client_secret` of `create_payment_intent`, once it is paid."
 UNKNOWN_SHOWN = 3

@@ -10,11 +10,11 @@ from fastapi import Request, Response
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 
-from reference_node.access import admitted, authenticate, caller_of
+from reference_node.api.access import admitted, authenticate, caller_of
+from reference_node.api.wallet_auth import billing_wallet, wallet_of
 from reference_node.node import Node
 from reference_node.problems import Unprocessable, quoted
 from reference_node.strict_json import Json, parse, read_body, repeated, require_json, skip_body
-from reference_node.wallet_auth import billing_wallet, wallet_of
 
 DOORS: dict[object, Callable[[Request, Node], object]] = {authenticate: caller_of, billing_wallet: wallet_of}
 """The authentication function for each FastAPI dependency. It runs before the request's body is read."""

@@ -7,7 +7,7 @@ import json
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Request, Response
 
-from reference_node.access import CallerOf, NodeOf
+from reference_node.api.access import CallerOf, NodeOf
 from reference_node.api.answers import RunOutcome
 from reference_node.api.openapi import problems
 from reference_node.api.requests import RunRequest

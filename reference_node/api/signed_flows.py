@@ -5,17 +5,17 @@ from __future__ import annotations
 from eth_utils.address import to_checksum_address
 from fastapi import APIRouter, Response
 
-from reference_node.access import NodeOf, WriteOf
+from reference_node.api.access import NodeOf, WriteOf
 from reference_node.api.answers import MintedUsageKey, MintedWallet, Success
 from reference_node.api.openapi import key_write, problems
 from reference_node.api.requests import AddUsageKeyRequest, ConvertRequest, CreateWalletRequest
 from reference_node.api.route import StrictRoute, answer, success
 from reference_node.fields import hash_text
-from reference_node.keys import address_of, key_text, new_derivation_path
 from reference_node.node import Node
+from reference_node.permission.keys import address_of, key_text, new_derivation_path
+from reference_node.permission.typed_data import Flow
 from reference_node.problems import BadRequest
 from reference_node.strict_json import Json
-from reference_node.typed_data import Flow
 
 router = APIRouter(route_class=StrictRoute, tags=["Wallet-signed endpoints"])
 

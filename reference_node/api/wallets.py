@@ -8,7 +8,7 @@ from eth_utils.address import to_checksum_address
 from fastapi import APIRouter, Body, Response
 from pydantic import Field
 
-from reference_node.access import CallerOf, NodeOf, WriteOf
+from reference_node.api.access import CallerOf, NodeOf, WriteOf
 from reference_node.api.answers import ActionItem, CreatedWallet, Success, WalletItem
 from reference_node.api.openapi import key_read, key_write, problems
 from reference_node.api.requests import (
@@ -21,9 +21,9 @@ from reference_node.api.requests import (
 )
 from reference_node.api.route import StrictRoute, answer, success
 from reference_node.chain.account_config import Wallet
-from reference_node.cid import cid_hash, cid_of
 from reference_node.fields import hash_bytes, hash_text
-from reference_node.keys import address_of, new_derivation_path
+from reference_node.permission.cid import cid_hash, cid_of
+from reference_node.permission.keys import address_of, new_derivation_path
 from reference_node.strict_json import Json
 
 router = APIRouter(route_class=StrictRoute, tags=["Wallets and actions"])

@@ -24,9 +24,10 @@ from reference_node.chain import evm_calls
 from reference_node.chain.evm_blocks import Block, Blocks, Mined
 from reference_node.chain.evm_calls import Call, Execution, Override
 from reference_node.chain.evm_lock import FairLock
-from reference_node.chain.evm_machine import MemoryState, OutOfTime
+from reference_node.chain.evm_machine import MemoryState
 from reference_node.chain.evm_state import NO_ROOT
 from reference_node.chain.evm_store import ChainStore
+from reference_node.chain.evm_timed import OutOfTime
 from reference_node.chain.evm_transactions import (
     BLOCK_GAS_LIMIT,
     admit,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 from eth.abc import OpcodeAPI
 from eth.constants import GAS_BASE, GAS_HIGH, GAS_JUMPDEST, GAS_LOW, GAS_MID, GAS_VERYLOW, UINT_256_MAX
@@ -16,8 +16,7 @@ from eth.exceptions import FullStack, InsufficientStack, InvalidJumpDestination,
 from eth.vm import opcode_values as code_of
 from eth.vm.logic import memory
 
-if TYPE_CHECKING:
-    from reference_node.chain.evm_machine import MemoryComputation
+from reference_node.chain.evm_timed import TimedComputation
 
 STACK_LIMIT = 1024
 
@@ -26,14 +25,14 @@ WORD = 32
 Stack: TypeAlias = "list[Any]"
 """The top is last. Integers, and bytes where one of py-evm's own instructions left them: they stand for one another."""
 
-Effect: TypeAlias = "Callable[[MemoryComputation, Stack], None]"
+Effect: TypeAlias = Callable[[TimedComputation, Stack], None]
 
 
 def instruction(cost: int, takes: int, gives: int, effect: Effect) -> OpcodeAPI:
     """An instruction of fixed cost. Its effect finds what it takes on the stack, and room for what it gives."""
     most = STACK_LIMIT - max(0, gives - takes)
 
-    def run(computation: MemoryComputation) -> None:
+    def run(computation: TimedComputation) -> None:
         meter = computation._gas_meter
         if meter.gas_remaining < cost:
             raise OutOfGas(f"{cost} gas is needed, {meter.gas_remaining} is left")
@@ -57,7 +56,7 @@ def _integer(value: int | bytes) -> int:
 
 
 def _push(size: int) -> OpcodeAPI:
-    def effect(computation: MemoryComputation, stack: Stack) -> None:
+    def effect(computation: TimedComputation, stack: Stack) -> None:
         code = computation.code
         at = code.program_counter
         code.program_counter = at + size
@@ -68,7 +67,7 @@ def _push(size: int) -> OpcodeAPI:
 
 
 def _dup(depth: int) -> OpcodeAPI:
-    def effect(_: MemoryComputation, stack: Stack) -> None:
+    def effect(_: TimedComputation, stack: Stack) -> None:
         stack.append(stack[-depth])
 
     return instruction(GAS_VERYLOW, depth, depth + 1, effect)
@@ -77,14 +76,14 @@ def _dup(depth: int) -> OpcodeAPI:
 def _swap(depth: int) -> OpcodeAPI:
     other = -1 - depth
 
-    def effect(_: MemoryComputation, stack: Stack) -> None:
+    def effect(_: TimedComputation, stack: Stack) -> None:
         stack[-1], stack[other] = stack[other], stack[-1]
 
     return instruction(GAS_VERYLOW, depth + 1, depth + 1, effect)
 
 
 def _binary(cost: int, operate: Callable[[int, int], int]) -> OpcodeAPI:
-    def effect(_: MemoryComputation, stack: Stack) -> None:
+    def effect(_: TimedComputation, stack: Stack) -> None:
         left = stack.pop()
         right = stack[-1]
         if isinstance(left, bytes):
@@ -96,46 +95,46 @@ def _binary(cost: int, operate: Callable[[int, int], int]) -> OpcodeAPI:
     return instruction(cost, 2, 1, effect)
 
 
-def _is_zero(_: MemoryComputation, stack: Stack) -> None:
+def _is_zero(_: TimedComputation, stack: Stack) -> None:
     stack[-1] = int(_integer(stack[-1]) == 0)
 
 
-def _invert(_: MemoryComputation, stack: Stack) -> None:
+def _invert(_: TimedComputation, stack: Stack) -> None:
     stack[-1] = UINT_256_MAX - _integer(stack[-1])
 
 
-def _discard(_: MemoryComputation, stack: Stack) -> None:
+def _discard(_: TimedComputation, stack: Stack) -> None:
     stack.pop()
 
 
-def _nothing(_: MemoryComputation, stack: Stack) -> None:
+def _nothing(_: TimedComputation, stack: Stack) -> None:
     """`JUMPDEST` does nothing."""
 
 
-def _jump(computation: MemoryComputation, stack: Stack) -> None:
+def _jump(computation: TimedComputation, stack: Stack) -> None:
     computation.state.check_time()  # nothing goes on for long without jumps or calls, and at calls it is watched too
     _go_to(computation, _integer(stack.pop()))
 
 
-def _jump_if(computation: MemoryComputation, stack: Stack) -> None:
+def _jump_if(computation: TimedComputation, stack: Stack) -> None:
     computation.state.check_time()
     target, condition = stack.pop(), stack.pop()
     if _integer(condition):
         _go_to(computation, _integer(target))
 
 
-def _go_to(computation: MemoryComputation, target: int) -> None:
+def _go_to(computation: TimedComputation, target: int) -> None:
     if target not in computation.code.targets:
         raise InvalidJumpDestination("Invalid Jump Destination")
     computation.code.program_counter = target
 
 
-def _load_call_data(computation: MemoryComputation, stack: Stack) -> None:
+def _load_call_data(computation: TimedComputation, stack: Stack) -> None:
     at = _integer(stack[-1])
     stack[-1] = int.from_bytes(computation.msg.data_as_bytes[at : at + WORD].ljust(WORD, b"\x00"))
 
 
-def _load(computation: MemoryComputation, stack: Stack) -> None:
+def _load(computation: TimedComputation, stack: Stack) -> None:
     at = _integer(stack[-1])
     held = computation._memory
     if at + WORD > len(held):
@@ -144,7 +143,7 @@ def _load(computation: MemoryComputation, stack: Stack) -> None:
         stack[-1] = int.from_bytes(held.read_bytes(at, WORD))
 
 
-def _store(computation: MemoryComputation, stack: Stack) -> None:
+def _store(computation: TimedComputation, stack: Stack) -> None:
     at = _integer(stack[-1])
     held = computation._memory
     if at + WORD > len(held):

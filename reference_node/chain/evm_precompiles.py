@@ -7,16 +7,15 @@ left is not begun.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TypeAlias, cast
 
 from eth.abc import ComputationAPI
 from eth.vm.forks.prague.computation import PRAGUE_PRECOMPILES
 from eth_typing import Address
 
-if TYPE_CHECKING:
-    from reference_node.chain.evm_machine import MemoryComputation
+from reference_node.chain.evm_timed import TimedComputation
 
-Precompile: TypeAlias = "Callable[[ComputationAPI], Any]"
+Precompile: TypeAlias = "Callable[[ComputationAPI], ComputationAPI]"
 
 BLAKE2_BYTES = 213
 
@@ -50,8 +49,8 @@ SECONDS: dict[int, Seconds] = {
 
 
 def _watched(precompile: Precompile, seconds: Seconds) -> Precompile:
-    def run(computation: ComputationAPI) -> Any:
-        watched = cast("MemoryComputation", computation)
+    def run(computation: ComputationAPI) -> ComputationAPI:
+        watched = cast(TimedComputation, computation)
         bought = watched.get_gas_remaining() * SECONDS_A_GAS
         watched.state.require_time(min(seconds(watched.msg.data_as_bytes), bought))
         return precompile(computation)

@@ -10,7 +10,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from reference_node.stripe_simulator.aborting import ABORT
+from reference_node.serving.aborting import ABORT
 from reference_node.stripe_simulator.control import control, encoded
 from reference_node.stripe_simulator.exchange import Answer, ApiRequest
 from reference_node.stripe_simulator.simulator import BODY_LIMIT, StripeSimulator

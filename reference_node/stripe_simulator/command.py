@@ -67,7 +67,7 @@ def add_command(commands: Commands) -> None:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    from reference_node.listening import ServingError  # noqa: PLC0415 - `--help` answers without loading the server
+    from reference_node.serving.listening import ServingError  # noqa: PLC0415 - `--help` answers without loading the server
     from reference_node.stripe_simulator.server import serve  # noqa: PLC0415
 
     given = {name: value for name, value in vars(options).items() if name not in {"command", "handle"}}

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 
 import uvicorn
 
-from reference_node.listening import BACKLOG, base_url, listen, remove_stale, write_atomically
-from reference_node.stripe_simulator.aborting import AbortingProtocol
+from reference_node.serving.aborting import AbortingProtocol
+from reference_node.serving.listening import BACKLOG, base_url, listen, remove_stale, write_atomically
 from reference_node.stripe_simulator.access import ApiKeys
 from reference_node.stripe_simulator.app import SimulatorApp
 from reference_node.stripe_simulator.settings import SimulatorSettings

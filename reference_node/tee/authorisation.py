@@ -15,7 +15,7 @@ from reference_node import resources
 from reference_node.chain.interface import Address, Chain, Hash
 from reference_node.chain.payers import PayerPool
 from reference_node.deployment import DeploymentError, first_contract_of
-from reference_node.keys import address_of
+from reference_node.permission.keys import address_of
 
 WORD = 32
 """Bytes of an ABI-encoded argument."""

@@ -14,9 +14,9 @@ from conformance.endpoints.client import plain
 from conformance.profile import Profile, value_at
 from conformance.resources import fixtures, scenarios
 from conformance.run.envelope_vectors import FILES, vector_files
+from reference_node.permission.typed_data import Envelopes, Flow
 from reference_node.problems import BadRequest, Unprocessable
 from reference_node.strict_json import parse
-from reference_node.typed_data import Envelopes, Flow
 
 from .npm import run_script
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference_node.chain.evm import BASE_FEE, EvmChain
-from reference_node.chain.evm_machine import jump_targets
+from reference_node.chain.evm_timed import jump_targets
 from reference_node.chain.evm_transactions import BLOCK_GAS_LIMIT
 from reference_node.chain.interface import TransactionRefused
 

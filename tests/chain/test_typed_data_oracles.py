@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reference_node.keys import CURVE_ORDER, address_of
-from reference_node.typed_data import UINT256_MAX, Envelopes, Flow, digest
+from reference_node.permission.keys import CURVE_ORDER, address_of
+from reference_node.permission.typed_data import UINT256_MAX, Envelopes, Flow, digest
 
 from .npm import run_script
 

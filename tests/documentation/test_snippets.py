@@ -18,10 +18,10 @@ from conformance.resources import fixtures, scenarios
 from conformance.run.runner import Target, load, run_case
 from conformance.verdict import Verdict
 from conformance.verify import Policy, Sources, fetch, save_folder
+from reference_node.keeping.seed_file import read_seeds
+from reference_node.permission.typed_data import Envelopes, Flow
 from reference_node.problems import BadRequest, Unprocessable
-from reference_node.seed_file import read_seeds
 from reference_node.strict_json import parse
-from reference_node.typed_data import Envelopes, Flow
 
 SHOWN_NODE = "http://127.0.0.1:8000"
 MODULES = ROOT / "tests" / "js" / "node_modules"

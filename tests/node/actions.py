@@ -11,8 +11,8 @@ from eth_account import Account
 from eth_account.messages import encode_defunct
 from nodes import Running
 
-from reference_node.cid import cid_hash, cid_of
-from reference_node.keys import address_of
+from reference_node.permission.cid import cid_hash, cid_of
+from reference_node.permission.keys import address_of
 
 RUN = "service_action"
 

@@ -15,7 +15,7 @@ from reference_node.billing.audit import history, verify
 from reference_node.chain.account_config import AccountConfig, AccountConverted
 from reference_node.chain.external import ExternalChain
 from reference_node.deployment import Payers, obtain_contract
-from reference_node.keys import KeyDerivation
+from reference_node.permission.keys import KeyDerivation
 
 PAGE = 100
 

@@ -16,7 +16,7 @@ import httpx
 from campaign_world import PUBLISHABLE_KEY, World
 from envelopes import conversion, new_wallet, signed, wallet_auth
 
-from reference_node.typed_data import Flow
+from reference_node.permission.typed_data import Flow
 
 Headers = dict[str, str]
 

@@ -21,7 +21,7 @@ from typing import Any, Self
 from anvils import anvil_in
 
 from reference_node.deployment import Payers
-from reference_node.keys import KeyDerivation
+from reference_node.permission.keys import KeyDerivation
 
 START_SECONDS = 120
 SECRET = hashlib.sha256(b"the root secret of the campaign").hexdigest()

@@ -15,8 +15,8 @@ from nodes import Running
 
 from reference_node.chain.contract_abi import ContractRefusal, call_data, refusal
 from reference_node.chain.interface import Reverted
+from reference_node.permission.typed_data import Flow
 from reference_node.settings import Settings
-from reference_node.typed_data import Flow
 
 Envelope = dict[str, Any]
 

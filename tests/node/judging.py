@@ -9,8 +9,8 @@ from envelopes import Envelope, envelope, sign
 from eth_account import Account
 from eth_account.signers.local import LocalAccount
 
+from reference_node.permission.typed_data import Envelopes, Flow
 from reference_node.problems import BadRequest
-from reference_node.typed_data import Envelopes, Flow
 
 NOW = 1_750_000_000
 CHAIN_ID = 31337

@@ -12,10 +12,10 @@ from typing import Any
 import httpx
 
 from reference_node.assembly import build_node
-from reference_node.connections import Connections
 from reference_node.node import Node
-from reference_node.protocol import TimeLimits
 from reference_node.server import Announcing, describe
+from reference_node.serving.connections import Connections
+from reference_node.serving.protocol import TimeLimits
 from reference_node.settings import Settings
 from reference_node.sockets import bind
 

@@ -12,7 +12,7 @@ from nodes import Running, refused
 from reference_node.chain.contract_abi import ContractRefusal, call_data, entries, refusal
 from reference_node.chain.interface import Reverted
 from reference_node.chain.payers import PayerPool
-from reference_node.keys import address_of, key_hash, key_text, new_secret
+from reference_node.permission.keys import address_of, key_hash, key_text, new_secret
 from reference_node.problems import Problem
 from reference_node.refusals import problem_of
 

@@ -10,7 +10,7 @@ import pytest
 from eth_utils.address import is_checksum_address
 from nodes import PERMISSIONS, Running, refused
 
-from reference_node.keys import address_of, key_hash, key_text, new_secret
+from reference_node.permission.keys import address_of, key_hash, key_text, new_secret
 
 
 def test_new_account_returns_a_key_whose_secret_is_its_wallet(running: Running) -> None:

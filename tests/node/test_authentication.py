@@ -13,7 +13,7 @@ from nodes import Running, refused, serving
 from reference_node.chain.account_config import Permissions, UsageKey
 from reference_node.chain.contract_abi import call_data
 from reference_node.chain.payers import PayerPool
-from reference_node.keys import address_of, key_hash, key_text, new_derivation_path, new_secret
+from reference_node.permission.keys import address_of, key_hash, key_text, new_derivation_path, new_secret
 from reference_node.settings import Settings
 
 NO_PERMISSIONS = Permissions(False, False, False, (), (), (), ())

@@ -15,7 +15,7 @@ from nodes import Running, refused, serving
 from reference_node.billing import charged
 from reference_node.billing.credits import Credits
 from reference_node.chain.interface import ChainUnavailable, OutcomeUnknown, Receipt
-from reference_node.keys import address_of, key_hash
+from reference_node.permission.keys import address_of, key_hash
 from reference_node.settings import Settings
 
 

@@ -16,9 +16,9 @@ from eth_account.signers.local import LocalAccount
 from eth_utils.crypto import keccak
 from nodes import Running, refused, serving
 
-from reference_node.keys import address_of, key_hash, pkp_id
+from reference_node.permission.keys import address_of, key_hash, pkp_id
+from reference_node.permission.typed_data import Flow
 from reference_node.settings import Settings
-from reference_node.typed_data import Flow
 
 ALL_PERMISSIONS = (True, True, True, (0,), (0,), (0,), (0,))
 

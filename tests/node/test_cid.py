@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reference_node.cid import MULTIBASES, USUAL_CIDS, cid_hash, cid_of, is_cid
+from reference_node.permission.cid import MULTIBASES, USUAL_CIDS, cid_hash, cid_of, is_cid
 
 VECTORS = Path(__file__).resolve().parents[2] / "fixtures" / "cid" / "vectors.json"
 ORACLE = Path(__file__).resolve().parent / "js"

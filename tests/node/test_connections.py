@@ -16,8 +16,8 @@ from connecting import connect, exchange, head, status_of, statuses, until_close
 from nodes import Running, serving
 from processes import client, node_process
 
-from reference_node.connections import FILES_KEPT, Connections, Phase
-from reference_node.protocol import TimeLimits
+from reference_node.serving.connections import FILES_KEPT, Connections, Phase
+from reference_node.serving.protocol import TimeLimits
 from reference_node.settings import Settings
 
 PAYERS = "/core/v1/get_api_payers"

@@ -11,7 +11,7 @@ from nodes import Running, refused, serving
 
 from reference_node.chain.contract_abi import call_data
 from reference_node.chain.payers import PayerPool
-from reference_node.keys import address_of, new_secret
+from reference_node.permission.keys import address_of, new_secret
 from reference_node.settings import Settings
 
 

@@ -11,11 +11,11 @@ import pytest
 from envelopes import conversion, envelope, fund, new_wallet, refused_with, send, sign, signed, wallet_auth
 from nodes import PERMISSIONS, Running, refused
 
-from reference_node.access import Caller, ManagementWrite
+from reference_node.api.access import Caller, ManagementWrite
 from reference_node.chain.account_config import Account
 from reference_node.chain.interface import ChainUnavailable
-from reference_node.keys import address_of, key_hash
-from reference_node.typed_data import Flow
+from reference_node.permission.keys import address_of, key_hash
+from reference_node.permission.typed_data import Flow
 
 CONVERT = "convert_to_chain_secured_account"
 

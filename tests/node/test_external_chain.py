@@ -22,7 +22,7 @@ from processes import client, command, environment, node_process
 
 from reference_node.assembly import build_node
 from reference_node.deployment import DeploymentError, Payers
-from reference_node.keys import KeyDerivation, address_of, key_hash
+from reference_node.permission.keys import KeyDerivation, address_of, key_hash
 from reference_node.settings import Settings
 
 SECRET = "42" * 24 + "0123456789abcdef"

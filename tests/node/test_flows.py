@@ -8,7 +8,7 @@ import httpx
 import pytest
 from nodes import Running, refused
 
-from reference_node.cid import cid_hash
+from reference_node.permission.cid import cid_hash
 
 FIRST, SECOND, THIRD = (f"QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1Aw{end}" for end in ("QH", "QJ", "QK"))
 

@@ -8,7 +8,7 @@ from eth_account import Account
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reference_node.keys import (
+from reference_node.permission.keys import (
     CURVE_ORDER,
     KeyDerivation,
     address_of,

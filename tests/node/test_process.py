@@ -20,8 +20,8 @@ from processes import client, command, environment, node_process
 from reference_node import server
 from reference_node.cli import main
 from reference_node.deployment import DeploymentError
-from reference_node.listening import write_atomically
 from reference_node.sandbox import Sandbox, SandboxUnavailable
+from reference_node.serving.listening import write_atomically
 from reference_node.settings import Settings
 
 SECRET = "11" * 24 + "0123456789abcdef"

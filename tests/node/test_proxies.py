@@ -21,8 +21,8 @@ from processes import node_process
 from starlette.datastructures import Headers
 
 from reference_node.cli import main
-from reference_node.proxies import is_within, told
 from reference_node.public_address import read_url
+from reference_node.serving.proxies import is_within, told
 from reference_node.settings import Settings
 
 AT = "/acme/v7"

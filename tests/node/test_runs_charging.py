@@ -15,7 +15,7 @@ from nodes import Running, refused, serving
 
 from reference_node.billing.credits import Credits
 from reference_node.chain.interface import ChainUnavailable
-from reference_node.keys import key_hash
+from reference_node.permission.keys import key_hash
 from reference_node.sandbox import RunResult, SandboxBroken, SandboxBusy, SandboxUnavailable
 from reference_node.settings import Settings
 

@@ -11,7 +11,7 @@ from eth_account import Account
 from nodes import ZERO_HASH, Running, refused
 
 from reference_node.chain.account_config import UsageKey
-from reference_node.keys import address_of, key_hash, new_secret, pkp_id
+from reference_node.permission.keys import address_of, key_hash, new_secret, pkp_id
 
 REFUSED = "execution-not-permitted"
 

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from nodes import Running, refused, serving
 
-from reference_node import seed_file
 from reference_node.assembly import build_node
 from reference_node.chain.account_config import AccountConfig
 from reference_node.cli import main
-from reference_node.listening import write_atomically
-from reference_node.seed_file import SeedError, read_seeds
+from reference_node.keeping import seed_file
+from reference_node.keeping.seed_file import SeedError, read_seeds
+from reference_node.serving.listening import write_atomically
 from reference_node.settings import Settings
 
 GIVEN = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="

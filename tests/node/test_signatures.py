@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from judging import ADDRESS, FLOW, NOW, SIGNATURE, WALLET, code, valid, verify
 
-from reference_node.keys import CURVE_ORDER
+from reference_node.permission.keys import CURVE_ORDER
 from reference_node.problems import BadRequest
 
 

@@ -13,8 +13,8 @@ from nodes import Running, refused
 
 from reference_node import resources
 from reference_node.chain.payers import PayerPool
-from reference_node.keys import address_of, key_text, new_secret
-from reference_node.typed_data import Flow, digest
+from reference_node.permission.keys import address_of, key_text, new_secret
+from reference_node.permission.typed_data import Flow, digest
 
 MINTS = {
     "create_wallet_with_signature": Flow.CREATE_WALLET,

@@ -26,9 +26,9 @@ from processes import client, command, environment, node_process
 from reference_node.assembly import build_node
 from reference_node.billing.audit import verify
 from reference_node.cli import main
+from reference_node.keeping.state_folder import StateFolder
 from reference_node.kept_file import KeptFile, StateError, StateUnavailable
 from reference_node.settings import Settings
-from reference_node.state_folder import StateFolder
 
 STARTER = 1_000
 PRICE = 500

@@ -12,7 +12,7 @@ import pytest
 from envelopes import Envelope, envelope, sign
 from judging import ADDRESS, CHAIN_ID, FLOW, NOW, SIGNATURE, WALLET, code, valid, verify
 
-from reference_node.typed_data import SIZE_LIMIT, UINT256_MAX, Envelopes, Flow
+from reference_node.permission.typed_data import SIZE_LIMIT, UINT256_MAX, Envelopes, Flow
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -292,7 +292,15 @@ def test_outside_the_window_is_refused(issued_at: int, expected: str) -> None:
 def test_every_code_is_documented() -> None:
     documented = set(re.findall(r"`([a-z0-9]+(?:-[a-z0-9]+)+)`", (ROOT / "docs" / "typed-data.md").read_text()))
     package = ROOT / "reference_node"
-    sources = [package / name for name in ("typed_data.py", "signatures.py", "wallet_auth.py", "api/signed_flows.py")]
+    sources = [
+        package / name
+        for name in (
+            "permission/typed_data.py",
+            "permission/signatures.py",
+            "api/wallet_auth.py",
+            "api/signed_flows.py",
+        )
+    ]
     raised = {code for source in sources for code in re.findall(r'BadRequest\(\s*"([a-z0-9-]+)"', source.read_text())}
     assert len(raised) > 15
     assert raised <= documented

@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from nodes import Running, refused, serving
 
-from reference_node.keys import key_text, new_secret
+from reference_node.permission.keys import key_text, new_secret
+from reference_node.permission.typed_data import Flow
 from reference_node.settings import Settings
-from reference_node.typed_data import Flow
 
 BALANCE = "/core/v1/billing/balance"
 

@@ -8,7 +8,7 @@ import pytest
 from eth_utils.crypto import keccak
 from nodes import Running, refused
 
-from reference_node.keys import address_of
+from reference_node.permission.keys import address_of
 
 CIDS = [
     "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH",

@@ -39,8 +39,8 @@ from conformance.selftest.tools.api_keys import (
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Group
 from reference_node.chain.contract_abi import ContractRefusal
-from reference_node.keys import SECRET_BYTES
 from reference_node.node import Node
+from reference_node.permission.keys import SECRET_BYTES
 from reference_node.problems import Forbidden
 
 READS = ("list_groups", "list_api_keys", "list_wallets", "list_actions")

@@ -19,8 +19,8 @@ from conformance.selftest.tools.alter import (
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import RAW_CID_WRITES
 from reference_node.chain.contract_abi import ContractRefusal
-from reference_node.cid import cid_hash
 from reference_node.node import Node
+from reference_node.permission.cid import cid_hash
 
 BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 CID_V0 = "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG"

@@ -19,8 +19,8 @@ from conformance.selftest.tools.alter_attestation import (
     quote_of_turn,
 )
 from conformance.selftest.tools.mutant import mutant, row
-from reference_node.keys import key_hash, parse_key
 from reference_node.node import Node
+from reference_node.permission.keys import key_hash, parse_key
 
 INFO = "/info"
 ATTESTATION = "/attestation"

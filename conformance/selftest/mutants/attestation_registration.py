@@ -9,8 +9,8 @@ from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.evm import EvmChain
 from reference_node.chain.payers import PayerPool
 from reference_node.deployment import first_contract_of
-from reference_node.keys import address_of
 from reference_node.node import Node
+from reference_node.permission.keys import address_of
 
 
 @mutant("ATT-260", "ATT-010")

@@ -33,8 +33,8 @@ from conformance.selftest.tools.api_keys import header, key_book, presented, und
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.interface import Address
 from reference_node.node import Node
+from reference_node.permission.typed_data import Flow, Members
 from reference_node.problems import BadRequest
-from reference_node.typed_data import Flow, Members
 
 ENDPOINTS = [row("create", INTEND), row("confirm", CONFIRM)]
 

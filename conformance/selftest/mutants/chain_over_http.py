@@ -13,9 +13,9 @@ from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.alter_runs import Lists, all_groups, change_verdicts, decide, own_groups
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import KeyInfo, UsageKey, Wallet
-from reference_node.keys import address_of
 from reference_node.node import Node
-from reference_node.runs import Run
+from reference_node.permission.keys import address_of
+from reference_node.permission.runs import Run
 
 VIEWS = ("groups", "wallets", "actions", "usage_keys", "wallets_in_group", "actions_in_group")
 HTTP_WRITES = (

@@ -15,8 +15,8 @@ from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import KeyInfo
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import Address
-from reference_node.keys import pkp_id
 from reference_node.node import Node
+from reference_node.permission.keys import pkp_id
 
 NOBODY = Address(b"\x01" * 20)
 

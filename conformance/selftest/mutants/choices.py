@@ -11,8 +11,8 @@ from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import LARGEST_PAGE, LISTS
 from reference_node.chain.account_config import Action, Group, Wallet
 from reference_node.chain.contract_abi import ContractRefusal
-from reference_node.keys import pkp_id
 from reference_node.node import Node
+from reference_node.permission.keys import pkp_id
 
 
 def _forgiving(write: Write, error: str, *arguments: object) -> None:

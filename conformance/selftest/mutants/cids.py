@@ -26,8 +26,8 @@ from conformance.selftest.tools.alter import (
 from conformance.selftest.tools.alter_runs import RUN
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import RAW_CID_WRITES
-from reference_node.cid import CHUNK_SIZE, MULTIBASES, cid_hash, cid_of, cid_of_chunks, is_cid
 from reference_node.node import Node
+from reference_node.permission.cid import CHUNK_SIZE, MULTIBASES, cid_hash, cid_of, cid_of_chunks, is_cid
 
 HASHED = ("delete_action", "remove_action_from_group", "update_action_metadata")
 """The operations that take a hashed CID."""

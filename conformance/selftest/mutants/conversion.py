@@ -17,7 +17,7 @@ from reference_node.billing import Cents, charged
 from reference_node.chain.account_config import AccountConfig, Group, Permissions, UsageKey
 from reference_node.chain.interface import Address
 from reference_node.node import Node
-from reference_node.runs import Run
+from reference_node.permission.runs import Run
 
 ALL = 100
 

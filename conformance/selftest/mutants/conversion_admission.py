@@ -34,10 +34,10 @@ from conformance.values.typed_data import digest
 from reference_node.chain.account_config import UsageKey
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import Address, Reverted
-from reference_node.keys import key_hash, parse_key
 from reference_node.node import Node
+from reference_node.permission.keys import key_hash, parse_key
+from reference_node.permission.typed_data import Flow
 from reference_node.problems import BadRequest
-from reference_node.typed_data import Flow
 
 IS_VALID = keccak(text="isValidSignature(bytes32,bytes)")[:4]
 

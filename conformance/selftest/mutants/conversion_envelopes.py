@@ -19,10 +19,10 @@ from conformance.selftest.tools.alter_envelopes import (
 )
 from conformance.selftest.tools.api_keys import last_account_key, presented
 from conformance.selftest.tools.mutant import mutant
-from reference_node.keys import key_hash, parse_key
 from reference_node.node import Node
+from reference_node.permission.keys import key_hash, parse_key
+from reference_node.permission.typed_data import SIZE_LIMIT, WINDOW_SECONDS, Flow
 from reference_node.problems import BadRequest
-from reference_node.typed_data import SIZE_LIMIT, WINDOW_SECONDS, Flow
 
 CONVERT = Flow.CONVERT_ACCOUNT
 

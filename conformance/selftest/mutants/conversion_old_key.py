@@ -14,8 +14,8 @@ from conformance.selftest.tools.alter_envelopes import CONVERSION
 from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.interface import Address
-from reference_node.keys import key_hash
 from reference_node.node import Node
+from reference_node.permission.keys import key_hash
 
 
 def _old_key_lives(node: Node, *functions: str, seconds: float = 1e9) -> None:

@@ -14,7 +14,7 @@ from conformance.selftest.tools.api_keys import header
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import KeyInfo
 from reference_node.node import Node
-from reference_node.typed_data import Flow
+from reference_node.permission.typed_data import Flow
 
 
 @mutant("AUTH-020", also="AUTH-030")

@@ -17,10 +17,10 @@ from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.concurrent_requests import Rendezvous
 from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import WILDCARD
-from reference_node.keys import KeyDerivation, key_hash, parse_key
 from reference_node.node import Node
-from reference_node.runs import Run
-from reference_node.signatures import sign
+from reference_node.permission.keys import KeyDerivation, key_hash, parse_key
+from reference_node.permission.runs import Run
+from reference_node.permission.signatures import sign
 
 KeyOf = Callable[[Run, bytes], bytes]
 FEW_USES = 4

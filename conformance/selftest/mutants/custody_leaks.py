@@ -19,7 +19,7 @@ from conformance.selftest.tools.alter import (
 from conformance.selftest.tools.alter_runs import RUN, change_code
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
-from reference_node.runs import Run
+from reference_node.permission.runs import Run
 from reference_node.sandbox import HostError
 
 KeyOf = Callable[[Run, bytes], bytes]

@@ -11,10 +11,10 @@ from conformance.selftest.tools.accounts import account_of
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.concurrent_requests import Rendezvous
 from conformance.selftest.tools.mutant import mutant, row
-from reference_node.keys import CURVE_ORDER
 from reference_node.node import Node
-from reference_node.runs import Run
-from reference_node.signatures import message_digest
+from reference_node.permission.keys import CURVE_ORDER
+from reference_node.permission.runs import Run
+from reference_node.permission.signatures import message_digest
 
 HostCall = Callable[[Run, str, Mapping[str, object]], object]
 NONCE = 0x5EED

@@ -15,8 +15,8 @@ from conformance.selftest.tools.alter_payments import (
 )
 from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.interface import Address
-from reference_node.keys import address_of, parse_key
 from reference_node.node import Node
+from reference_node.permission.keys import address_of, parse_key
 
 
 @mutant("EP-080", also="EP-040 EP-070 VER-050")

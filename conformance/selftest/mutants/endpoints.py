@@ -26,9 +26,9 @@ from conformance.selftest.tools.alter import (
 from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import Permissions
-from reference_node.cid import is_cid
-from reference_node.keys import key_hash
 from reference_node.node import Node
+from reference_node.permission.cid import is_cid
+from reference_node.permission.keys import key_hash
 
 Write = Callable[..., object]
 

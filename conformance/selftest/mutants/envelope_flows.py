@@ -19,9 +19,9 @@ from conformance.selftest.tools.alter_envelopes import (
 from conformance.selftest.tools.mutant import mutant
 from conformance.values.typed_data import digest
 from reference_node.node import Node
+from reference_node.permission.signatures import parse_signature, recover
+from reference_node.permission.typed_data import DOMAIN_FIELDS, MESSAGE_FIELDS, Flow, Members
 from reference_node.problems import BadRequest
-from reference_node.signatures import parse_signature, recover
-from reference_node.typed_data import DOMAIN_FIELDS, MESSAGE_FIELDS, Flow, Members
 
 
 def _flow_of(typed_data: object) -> Flow | None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from conformance.selftest.tools.alter_envelopes import About, Check, around_verdict, members_of
 from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
-from reference_node.typed_data import Members
+from reference_node.permission.typed_data import Members
 
 PADDED_LENGTH = 66
 """Characters of 32 bytes in hex."""

@@ -10,7 +10,7 @@ from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.alter_envelopes import About, Check, read_as, refuse
 from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
-from reference_node.typed_data import MESSAGE_FIELDS, Flow, Members, domain_name
+from reference_node.permission.typed_data import MESSAGE_FIELDS, Flow, Members, domain_name
 
 
 @mutant("ENV-410")

@@ -12,10 +12,10 @@ from eth_utils.crypto import keccak
 from conformance.selftest.tools.alter_envelopes import About, Check, around_verdict, where_another_signed
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.variants.other_envelope_forms import other_envelope_forms
-from reference_node.keys import CURVE_ORDER
 from reference_node.node import Node
+from reference_node.permission.keys import CURVE_ORDER
+from reference_node.permission.signatures import parse_signature, recover
 from reference_node.problems import BadRequest
-from reference_node.signatures import parse_signature, recover
 
 
 def _spelling(node: Node, change: Callable[[str], str]) -> None:

@@ -10,7 +10,7 @@ from conformance.selftest.tools.alter import silence
 from conformance.selftest.tools.alter_envelopes import refuse, replace_check
 from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
-from reference_node.typed_data import DOMAIN_FIELDS, MESSAGE_FIELDS, Flow
+from reference_node.permission.typed_data import DOMAIN_FIELDS, MESSAGE_FIELDS, Flow
 
 
 def _canonical(types: object, flow: Flow, seen: Callable[[object], object]) -> None:

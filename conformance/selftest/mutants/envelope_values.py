@@ -10,7 +10,7 @@ from conformance.selftest.tools.alter_envelopes import Check, refuse, replace_ch
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.interface import Address
 from reference_node.node import Node
-from reference_node.typed_data import SIZE_LIMIT, Members, domain_name
+from reference_node.permission.typed_data import SIZE_LIMIT, Members, domain_name
 
 CANONICAL = re.compile("0|[1-9][0-9]*")
 

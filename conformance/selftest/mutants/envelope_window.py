@@ -6,7 +6,7 @@ from conformance.selftest.tools.alter import silence, wrap
 from conformance.selftest.tools.alter_envelopes import Check, refuse, replace_check
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
-from reference_node.typed_data import WINDOW_SECONDS
+from reference_node.permission.typed_data import WINDOW_SECONDS
 
 
 def _window(node: Node, before: int, after: int, divisor: int = 1) -> None:

@@ -13,8 +13,8 @@ from conformance.selftest.tools.alter import Answered, Forward, Received, answer
 from conformance.selftest.tools.api_keys import key_book, presented, under
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import LISTS, SERVED, WRITES
-from reference_node.keys import key_hash, parse_key
 from reference_node.node import Node
+from reference_node.permission.keys import key_hash, parse_key
 
 Remark = Callable[[Received, Answered], Answered]
 

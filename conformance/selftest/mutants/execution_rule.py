@@ -11,7 +11,7 @@ from conformance.selftest.tools.alter_runs import Lists, Permits, all_groups, de
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import WILDCARD
 from reference_node.node import Node
-from reference_node.runs import Run
+from reference_node.permission.runs import Run
 from reference_node.sandbox import HostRefusal
 
 

@@ -11,7 +11,7 @@ from conformance.selftest.tools.api_keys import header, key_book, presented, und
 from conformance.selftest.tools.concurrent_requests import one_answer_at_a_time
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
-from reference_node.runs import Run
+from reference_node.permission.runs import Run
 
 Question = tuple[int, bytes, bytes | None]
 """A key, an action, and a wallet or none."""

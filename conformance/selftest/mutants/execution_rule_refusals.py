@@ -10,12 +10,11 @@ from typing import NoReturn
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, wrap
 from conformance.selftest.tools.alter_runs import RUN, own_groups
 from conformance.selftest.tools.mutant import mutant, row
-from reference_node.access import Caller
 from reference_node.node import Node
+from reference_node.permission.runs import REFUSED, Caller, Run
+from reference_node.permission.signatures import message_digest, sign
 from reference_node.problems import Forbidden
-from reference_node.runs import REFUSED, Run
 from reference_node.sandbox import HostError, HostRefusal, RunResult
-from reference_node.signatures import message_digest, sign
 
 Ran = Callable[[Caller, str, str], RunResult]
 Called = Callable[[Run, str, Mapping[str, object]], object]

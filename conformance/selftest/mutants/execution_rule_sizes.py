@@ -10,8 +10,8 @@ from conformance.selftest.tools.accounts import permissions_of
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.alter_runs import Lists, all_groups, decide, own_groups
 from conformance.selftest.tools.mutant import mutant, row
-from reference_node.access import Caller
 from reference_node.node import Node
+from reference_node.permission.runs import Caller
 from reference_node.sandbox import RunResult
 
 PAGE = 20

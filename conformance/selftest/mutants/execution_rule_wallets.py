@@ -13,9 +13,9 @@ from conformance.selftest.tools.alter_runs import own_groups
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import WILDCARD
 from reference_node.node import Node
-from reference_node.runs import Run
+from reference_node.permission.runs import Run
+from reference_node.permission.signatures import message_digest, sign
 from reference_node.sandbox import HostRefusal
-from reference_node.signatures import message_digest, sign
 
 Arguments = Mapping[str, object]
 HostCall = Callable[[Run, str, Arguments], object]

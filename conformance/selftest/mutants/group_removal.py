@@ -14,8 +14,8 @@ from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import GROUP_MEMBER_WRITES
 from reference_node.chain.account_config import Group, UsageKey, Wallet
 from reference_node.chain.contract_abi import ContractRefusal
-from reference_node.keys import key_hash, parse_key
 from reference_node.node import Node
+from reference_node.permission.keys import key_hash, parse_key
 
 NAMING_A_GROUP = ("update_group", "remove_group", *GROUP_MEMBER_WRITES)
 

@@ -27,8 +27,8 @@ from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.concurrent_requests import one_answer_at_a_time
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import WILDCARD, Group, Wallet
-from reference_node.keys import key_hash, parse_key
 from reference_node.node import Node
+from reference_node.permission.keys import key_hash, parse_key
 
 NAMING_A_GROUP = (
     "update_group",

@@ -13,8 +13,8 @@ from conformance.selftest.tools.alter import change_body, members, wrap
 from conformance.selftest.tools.alter_permissions import change_permissions, updated_to
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Permissions, UsageKey
-from reference_node.keys import key_hash, new_secret, parse_key
 from reference_node.node import Node
+from reference_node.permission.keys import key_hash, new_secret, parse_key
 
 
 def _both(one: Permissions, other: Permissions) -> Permissions:

@@ -19,8 +19,8 @@ from conformance.selftest.tools.operations import LISTS
 from reference_node.chain.account_config import Permissions, UsageKey
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import Address
-from reference_node.keys import key_hash, parse_key
 from reference_node.node import Node
+from reference_node.permission.keys import key_hash, parse_key
 
 
 @mutant("KEYLIFE-100", "KEYLIFE-110", also="KEYLIFE-180")

@@ -25,11 +25,10 @@ from conformance.selftest.tools.alter_runs import RUN
 from conformance.selftest.tools.api_keys import header, is_by_usage_key, presented
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import LISTS, WRITES
-from reference_node.access import Caller
 from reference_node.billing import Cents
 from reference_node.chain.interface import Address
 from reference_node.node import Node
-from reference_node.runs import Run
+from reference_node.permission.runs import Caller, Run
 
 
 @mutant(

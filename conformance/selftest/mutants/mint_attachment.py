@@ -21,8 +21,8 @@ from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import KeyInfo, UsageKey, Wallet
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import Address
-from reference_node.keys import key_hash, pkp_id
 from reference_node.node import Node
+from reference_node.permission.keys import key_hash, pkp_id
 
 WALLET_MINT, KEY_MINT = MINTS
 

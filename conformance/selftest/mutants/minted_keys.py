@@ -18,9 +18,9 @@ from conformance.selftest.tools.alter import (
 from conformance.selftest.tools.api_keys import header, presented
 from conformance.selftest.tools.minted import follow_mints
 from conformance.selftest.tools.mutant import mutant
-from reference_node.keys import key_hash, pkp_id
 from reference_node.node import Node
-from reference_node.runs import Run
+from reference_node.permission.keys import key_hash, pkp_id
+from reference_node.permission.runs import Run
 
 
 def _for_minted_keys(node: Node, operations: tuple[str, ...], given: JsonValue, *, bearer: bool = False) -> None:

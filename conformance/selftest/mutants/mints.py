@@ -27,9 +27,9 @@ from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.minted import follow_mints
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.interface import Address
-from reference_node.keys import address_of
 from reference_node.node import Node
-from reference_node.typed_data import Flow
+from reference_node.permission.keys import address_of
+from reference_node.permission.typed_data import Flow
 
 WALLET_MINT, KEY_MINT = MINTS
 Told = dict[str, JsonValue]

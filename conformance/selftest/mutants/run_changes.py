@@ -22,7 +22,7 @@ from conformance.selftest.tools.api_keys import key_book, presented, under
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Permissions
 from reference_node.node import Node
-from reference_node.runs import Run
+from reference_node.permission.runs import Run
 
 Question = tuple[int, bytes, bytes | None]
 STALE_RUNS = 3

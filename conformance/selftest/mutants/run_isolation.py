@@ -10,8 +10,8 @@ from conformance.selftest.tools.alter import Answered, Forward, Received, interc
 from conformance.selftest.tools.alter_runs import RUN, Sandboxed, change_code, change_input
 from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant, row
-from reference_node.access import Caller
 from reference_node.node import Node
+from reference_node.permission.runs import Caller
 from reference_node.sandbox import RunResult
 
 Running = object

@@ -12,8 +12,8 @@ from conformance.selftest.tools.alter_permissions import refused_to_usage_keys
 from conformance.selftest.tools.alter_runs import RUN, Lists, all_groups, decide, own_groups
 from conformance.selftest.tools.api_keys import header, key_book, presented, under
 from conformance.selftest.tools.mutant import mutant
-from reference_node.keys import key_hash, parse_key
 from reference_node.node import Node
+from reference_node.permission.keys import key_hash, parse_key
 
 
 @mutant("UKEY-320", also="EXEC-010 EXEC-090 UKEY-280")

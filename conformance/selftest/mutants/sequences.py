@@ -12,8 +12,8 @@ from conformance.selftest.tools.alter_permissions import acts_as_owner
 from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import Group, Permissions, Wallet
 from reference_node.node import Node
+from reference_node.permission.runs import Run
 from reference_node.problems import Forbidden, NotFound
-from reference_node.runs import Run
 
 ZERO = bytes(32)
 

@@ -28,8 +28,8 @@ from conformance.selftest.tools.alter_envelopes import (
 from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
+from reference_node.permission.typed_data import WINDOW_SECONDS, Flow, Members
 from reference_node.problems import BadRequest
-from reference_node.typed_data import WINDOW_SECONDS, Flow, Members
 
 BALANCE = "billing/balance"
 PROOF = Flow.BILLING_AUTH

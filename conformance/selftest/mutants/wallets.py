@@ -28,8 +28,8 @@ from conformance.selftest.tools.alter import (
 from conformance.selftest.tools.alter_contract import accepted_for_nothing, judge_only
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Wallet
-from reference_node.keys import CURVE_ORDER, KeyDerivation, address_of, key_hash, parse_key
 from reference_node.node import Node
+from reference_node.permission.keys import CURVE_ORDER, KeyDerivation, address_of, key_hash, parse_key
 
 WALLET_LISTS = ("list_wallets", "list_wallets_in_group")
 Write = Callable[..., object]

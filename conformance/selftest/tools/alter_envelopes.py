@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 from conformance.selftest.tools.alter import wrap
 from reference_node.node import Node
+from reference_node.permission.typed_data import Flow, Members
 from reference_node.problems import BadRequest
-from reference_node.typed_data import Flow, Members
 
 Check = Callable[..., object]
 About = dict[str, object]

@@ -16,8 +16,8 @@ from reference_node.billing.credits import Credits
 from reference_node.billing.ledger import Intent, Ledger
 from reference_node.billing.payments import Payments
 from reference_node.chain.interface import Address
-from reference_node.keys import key_hash, parse_key
 from reference_node.node import Node
+from reference_node.permission.keys import key_hash, parse_key
 from reference_node.stripe_simulator.simulator import StripeSimulator
 
 INTEND, CONFIRM, BALANCE = "billing/create_payment_intent", "billing/confirm_payment", "billing/balance"

@@ -13,8 +13,8 @@ from pydantic import JsonValue
 
 from conformance.selftest.tools.alter import Answered, Forward, Received, change_body, intercept
 from reference_node.api import accounts
-from reference_node.keys import SECRET_BYTES, key_hash, key_text, new_secret, parse_key
 from reference_node.node import Node
+from reference_node.permission.keys import SECRET_BYTES, key_hash, key_text, new_secret, parse_key
 
 Members = dict[str, JsonValue]
 

@@ -29,7 +29,7 @@ from conformance.selftest.tools.precision import WORST, Precision, blame_of, sam
 from conformance.selftest.tools.seeds import TABLE, found_by_fuzzing, try_seeds
 from conformance.selftest.tools.shams import SHAMS
 from conformance.selftest.under_load.lossy import lossy_nodes
-from conformance.selftest.under_load.registry import load_mutants
+from conformance.selftest.under_load.mutants import load_mutants
 from conformance.selftest.under_load.trial import try_all
 from conformance.selftest.variants import VARIANTS
 from conformance.verdict import Outcome, Verdict

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from conformance.selftest.tools.alter import Answered, Forward, Received, intercept
 from conformance.selftest.tools.alter_envelopes import MINTS
 from reference_node.chain.interface import Address
-from reference_node.keys import key_hash
 from reference_node.node import Node
+from reference_node.permission.keys import key_hash
 
 
 @dataclass

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable
 from conformance.selftest.tools.accounts import Write, account_of
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, refusal, wrap
 from conformance.selftest.tools.alter_runs import Sandboxed
-from conformance.selftest.under_load.registry import load_mutant
+from conformance.selftest.under_load.registry import LOAD_MUTANTS, LoadMutant, load_mutant
 from reference_node.billing import Hold
 from reference_node.node import Node
 from reference_node.sandbox import RunResult
@@ -214,3 +214,8 @@ def writes_are_dropped_when_busy(node: Node, operation: str) -> None:
         return answer(200, {"success": True})
 
     when_busy(node, operation, dropped)
+
+
+def load_mutants() -> tuple[LoadMutant, ...]:
+    """All of them, in the order of their definition."""
+    return tuple(LOAD_MUTANTS.values())

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 
 from reference_node.node import Node
 
@@ -23,7 +22,7 @@ class LoadMutant:
     alter: Callable[[Node], None]
 
 
-_registry: dict[str, LoadMutant] = {}
+LOAD_MUTANTS: dict[str, LoadMutant] = {}
 
 
 def load_mutant(pack: str = "", each: Sequence[tuple[str, str]] = ()) -> Callable[[Callable[..., None]], object]:
@@ -33,11 +32,11 @@ def load_mutant(pack: str = "", each: Sequence[tuple[str, str]] = ()) -> Callabl
         name = alter.__name__.replace("_", "-")
         fault = " ".join((alter.__doc__ or "").split())
         if not each:
-            _registry[name] = LoadMutant(name, fault, pack, alter)
+            LOAD_MUTANTS[name] = LoadMutant(name, fault, pack, alter)
         for operation, its_pack in each:
             full = f"{name}:{operation}"
             description = fault.format(operation=operation)
-            _registry[full] = LoadMutant(full, description, its_pack, partial(_with, alter, operation))
+            LOAD_MUTANTS[full] = LoadMutant(full, description, its_pack, partial(_with, alter, operation))
         return alter
 
     return register
@@ -45,9 +44,3 @@ def load_mutant(pack: str = "", each: Sequence[tuple[str, str]] = ()) -> Callabl
 
 def _with(alter: Callable[..., None], operation: str, node: Node) -> None:
     alter(node, operation)
-
-
-def load_mutants() -> tuple[LoadMutant, ...]:
-    """Return all of them, in the order of their definition."""
-    import_module("conformance.selftest.under_load.mutants")  # it builds on this module, and registers there
-    return tuple(_registry.values())

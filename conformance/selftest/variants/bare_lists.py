@@ -25,8 +25,8 @@ from conformance.selftest.variants.variant import (
     each,
     presented,
 )
-from reference_node.keys import key_hash
 from reference_node.node import Node
+from reference_node.permission.keys import key_hash
 
 IDS_PER_ACCOUNT = 100_000
 WALLET_SIGNED = (

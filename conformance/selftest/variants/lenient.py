@@ -42,8 +42,8 @@ from conformance.selftest.variants.variant import (
 from reference_node.chain.account_config import Action
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.fields import hash_text
-from reference_node.keys import key_hash, parse_key
 from reference_node.node import Node
+from reference_node.permission.keys import key_hash, parse_key
 
 WILDCARD = bytes(32)
 BEARER = b"Bearer "

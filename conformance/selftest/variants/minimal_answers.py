@@ -34,8 +34,8 @@ from conformance.selftest.variants.variant import (
     newest_first,
     presented,
 )
-from reference_node.keys import key_hash
 from reference_node.node import Node
+from reference_node.permission.keys import key_hash
 
 PAGE_SIZE = 3
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from conformance.selftest.tools.alter import Answered, Forward, Received, intercept
 from conformance.selftest.tools.alter_envelopes import About, Check, around_verdict, refuse
 from conformance.selftest.variants.variant import choices
-from reference_node.keys import CURVE_ORDER
 from reference_node.node import Node
-from reference_node.typed_data import Members
+from reference_node.permission.keys import CURVE_ORDER
+from reference_node.permission.typed_data import Members
 
 SIGNATURE = re.compile(r"0x([0-9a-fA-F]{64})([0-9a-fA-F]{64})(1b|1c|1B|1C)")
 PARTS = {"domain": ("name", "version", "chainId"), "message": ("address", "issuedAt")}

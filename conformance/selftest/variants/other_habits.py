@@ -28,11 +28,10 @@ from conformance.selftest.tools.alter import (
 )
 from conformance.selftest.tools.alter_runs import RUN, change_input, change_result
 from conformance.selftest.variants.variant import ON_GROUPS, Members, choices, each, members_of, newest_first
-from reference_node.access import Caller
-from reference_node.keys import address_of, new_derivation_path
 from reference_node.node import Node
+from reference_node.permission.keys import address_of, new_derivation_path
+from reference_node.permission.runs import Caller, Run
 from reference_node.problems import Forbidden
-from reference_node.runs import Run
 from reference_node.sandbox import HostError, HostRefusal, RunResult
 
 WALLETS = ("list_wallets", "list_wallets_in_group")

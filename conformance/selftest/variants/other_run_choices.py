@@ -12,10 +12,9 @@ from pydantic import JsonValue
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, wrap
 from conformance.selftest.tools.alter_runs import RUN, change_input, change_response, own_groups
 from conformance.selftest.variants.variant import EVERYTHING, PAID_FOR, Members, choices
-from reference_node.access import Caller
 from reference_node.node import Node
+from reference_node.permission.runs import Caller, Run
 from reference_node.problems import Forbidden
-from reference_node.runs import Run
 from reference_node.sandbox import RunResult
 
 MEMBER = "wallet"

@@ -8,8 +8,8 @@ from conformance.selftest.tools.accounts import NOTHING, Write
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.variants.variant import choices
 from reference_node.chain.account_config import UsageKey
-from reference_node.keys import address_of, key_hash, new_derivation_path, new_secret
 from reference_node.node import Node
+from reference_node.permission.keys import address_of, key_hash, new_derivation_path, new_secret
 
 
 @choices({})

@@ -15,8 +15,8 @@ from conformance.selftest.tools.minted import follow_mints
 from conformance.selftest.variants.variant import choices, presented
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import Address
-from reference_node.keys import key_hash
 from reference_node.node import Node
+from reference_node.permission.keys import key_hash
 from reference_node.problems import NotFound
 
 DESCRIPTION = ("openapi.json", "swagger-ui")

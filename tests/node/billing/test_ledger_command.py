@@ -21,7 +21,7 @@ from reference_node.billing.ledger import Ledger
 from reference_node.billing.schema import LedgerError
 from reference_node.cli import main
 from reference_node.deployment import Payers
-from reference_node.keys import KeyDerivation, address_of
+from reference_node.permission.keys import KeyDerivation, address_of
 from reference_node.settings import Settings
 
 ALICE = b"\x01" * 20

@@ -22,6 +22,7 @@ from reference_node.billing.audit import verify
 from reference_node.billing.credits import Credits
 from reference_node.billing.ledger import Ledger
 from reference_node.billing.payments import Payments
+from reference_node.permission.typed_data import Flow
 from reference_node.settings import Settings, StripeKeys
 from reference_node.stripe_simulator.actions import (
     AddFault,
@@ -34,7 +35,6 @@ from reference_node.stripe_simulator.actions import (
 from reference_node.stripe_simulator.conditions import Fault, Latency, RateLimit
 from reference_node.stripe_simulator.server import serving as serving_simulator
 from reference_node.stripe_simulator.simulator import StripeSimulator
-from reference_node.typed_data import Flow
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from nodes import Running, refused, serving
 from shops import balance, bought, confirm, intend, pay, simulator
 
 from reference_node.billing.payments import Payments
-from reference_node.keys import address_of
+from reference_node.permission.keys import address_of
+from reference_node.permission.typed_data import Flow
 from reference_node.settings import Settings
-from reference_node.typed_data import Flow
 
 
 def test_payment_becomes_as_many_cents_of_credit(shop: Running) -> None:

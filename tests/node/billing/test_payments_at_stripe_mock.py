@@ -16,9 +16,9 @@ from shops import balance, confirm
 
 from reference_node.billing.credits import Credits
 from reference_node.billing.ledger import Ledger
-from reference_node.keys import address_of
+from reference_node.permission.keys import address_of
+from reference_node.permission.typed_data import Flow
 from reference_node.settings import Settings, StripeKeys
-from reference_node.typed_data import Flow
 
 FORWARDING_LOOKS = 1200
 """How often to look, in twentieths of a second, whether an address was forwarded."""

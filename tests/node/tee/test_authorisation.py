@@ -13,7 +13,7 @@ from processes import client, node_process
 
 from reference_node.assembly import build_node
 from reference_node.deployment import DeploymentError, Payers
-from reference_node.keys import KeyDerivation
+from reference_node.permission.keys import KeyDerivation
 from reference_node.settings import Settings
 
 SECRET = "43" * 24 + "0123456789abcdef"

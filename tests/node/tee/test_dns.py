@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from nodes import Running, serving
 from reading import program
 
-from reference_node.listening import ServingError
+from reference_node.serving.listening import ServingError
 from reference_node.settings import Settings
 from reference_node.sockets import bind
 from reference_node.tee.dns import Zone, caa_record, respond

@@ -19,8 +19,8 @@ from conformance.selftest.automatic.probes import Notes, place_probes
 from conformance.selftest.automatic.reach import MOST, START, Reach, Seen
 from conformance.selftest.automatic.report import Figures, triage
 from conformance.selftest.automatic.trials import Ending, FaultTrial
-from reference_node.cid import is_cid
-from reference_node.keys import is_private_key
+from reference_node.permission.cid import is_cid
+from reference_node.permission.keys import is_private_key
 
 
 def changed(code: str) -> set[tuple[str, str]]:
@@ -84,7 +84,9 @@ def test_planted_fault_changes_the_loaded_function() -> None:
 
 
 def _told_by_faulty_code(to: Connection) -> None:
-    planted = plant(next(fault for fault in all_faults() if fault.name == "keys.py::is_private_key::early-return::1"))
+    planted = plant(
+        next(fault for fault in all_faults() if fault.name == "permission/keys.py::is_private_key::early-return::1")
+    )
     to.send((planted, is_private_key(bytes(32))))
 
 
@@ -151,11 +153,11 @@ def _told_by_probes(fault: Fault, call: Callable[[], object], to: Connection) ->
 @pytest.mark.parametrize(("text", "altered"), [("Qm", True), ("Qm1", False), ("f", False)])
 def test_probe_tells_whether_a_value_would_differ(text: str, altered: bool) -> None:
     # `2 <= len(text) <= LONGEST_CID` becomes `2 < len(text) <= LONGEST_CID`.
-    assert probed("cid.py::is_cid::other-comparison::1", lambda: is_cid(text)) == (True, altered)
+    assert probed("permission/cid.py::is_cid::other-comparison::1", lambda: is_cid(text)) == (True, altered)
 
 
 def test_probe_in_a_branch_that_does_not_run_tells_nothing() -> None:
-    assert probed("cid.py::is_cid::operand-left-out::3", lambda: is_cid("bafy")) == (False, False)
+    assert probed("permission/cid.py::is_cid::operand-left-out::3", lambda: is_cid("bafy")) == (False, False)
 
 
 def test_every_fault_can_be_probed() -> None:
@@ -204,7 +206,7 @@ def test_crash_that_any_check_notices_says_nothing_about_the_checks() -> None:
 
 
 def test_entry_for_a_function_explains_what_no_case_comes_near() -> None:
-    fault = next(fault for fault in all_faults() if fault.function == "cid.py::_take_varint")
+    fault = next(fault for fault in all_faults() if fault.function == "permission/cid.py::_take_varint")
     unreached, survivor = FaultTrial(fault, Ending.UNREACHED), FaultTrial(fault, Ending.SURVIVED, tried=1)
     assert Figures([unreached, survivor]).unexplained == [survivor]
 

@@ -21,7 +21,7 @@ from conformance.selftest.tools.serving import target_node
 from conformance.values.secret_text import candidates
 from conformance.verdict import Outcome, Verdict
 from reference_node.node import Node
-from reference_node.runs import Run
+from reference_node.permission.runs import Run
 
 Alter = Callable[[Node], None]
 CASES = {case.id: case for case in load([scenarios()], ["key_custody"])}

@@ -11,7 +11,7 @@ from conformance.load.results import LoadRecord, Sample, load_results
 from conformance.profile import Profile
 from conformance.resources import scenarios
 from conformance.selftest import main
-from conformance.selftest.under_load.registry import load_mutants
+from conformance.selftest.under_load.mutants import load_mutants
 from conformance.selftest.under_load.trial import LoadTrial, try_under_load
 from conformance.verdict import Outcome, Verdict
 

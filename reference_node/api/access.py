@@ -21,8 +21,9 @@ from reference_node.billing import MANAGEMENT_WRITE_CENTS
 from reference_node.chain.account_config import AccountConfig
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import Address
-from reference_node.keys import address_of, key_hash, parse_key, pkp_id
 from reference_node.node import Node
+from reference_node.permission.keys import address_of, key_hash, parse_key, pkp_id
+from reference_node.permission.runs import Caller
 from reference_node.problems import Forbidden, Unauthenticated
 from reference_node.refusals import CHAIN_SECURED_DETAIL
 
@@ -34,16 +35,6 @@ API_KEY_HEADER = APIKeyHeader(
 BEARER_HEADER = HTTPBearer(
     scheme_name="Bearer", auto_error=False, description="The same keys, as `Authorization: Bearer <API_KEY>`."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """The holder of a valid key."""
-
-    key_hash: int
-    account_hash: int
-    is_account_key: bool
-    managed: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from eth_keys.exceptions import BadSignature
 from eth_utils.crypto import keccak
 
 from reference_node.chain.interface import Address, Hash
-from reference_node.keys import CURVE_ORDER
+from reference_node.permission.keys import CURVE_ORDER
 from reference_node.problems import BadRequest
 
 RECOVERY_BIT = {0: 0, 1: 1, 27: 0, 28: 1}

@@ -15,8 +15,8 @@ from eth_account.messages import encode_typed_data
 from eth_utils.crypto import keccak
 
 from reference_node.chain.interface import Address, Hash
+from reference_node.permission.signatures import parse_signature, recover
 from reference_node.problems import BadRequest, Unprocessable, quoted
-from reference_node.signatures import parse_signature, recover
 from reference_node.strict_json import parse
 
 SIZE_LIMIT = 4096

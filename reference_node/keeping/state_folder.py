@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from reference_node.file_lock import FileInUse, FileLock
-from reference_node.generation import FOLDER_MODE, Generation
+from reference_node.keeping.generation import FOLDER_MODE, Generation
 from reference_node.kept_file import OWNER_ONLY, FileKind, KeptFile, StateError, StateUnavailable
 from reference_node.strict_json import Json
 

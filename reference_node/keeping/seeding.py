@@ -6,10 +6,10 @@ from eth_utils.address import to_checksum_address
 
 from reference_node.billing import Billing, Cents
 from reference_node.chain.account_config import AccountConfig, Permissions, UsageKey
-from reference_node.cid import cid_hash
-from reference_node.keys import KeyDerivation, address_of, key_hash, key_text, pkp_id
-from reference_node.seed_file import Names, SeedAccount, SeedError, SeedFile
-from reference_node.state_folder import StateFolder
+from reference_node.keeping.seed_file import Names, SeedAccount, SeedError, SeedFile
+from reference_node.keeping.state_folder import StateFolder
+from reference_node.permission.cid import cid_hash
+from reference_node.permission.keys import KeyDerivation, address_of, key_hash, key_text, pkp_id
 from reference_node.strict_json import Json
 
 WILDCARD = bytes(32)

@@ -16,10 +16,10 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import RequestResponseCycle
 from uvicorn.server import ServerState
 
-from reference_node.connections import Connections, Phase
-from reference_node.http_framing import StrictConnection
 from reference_node.problems import MEDIA_TYPE
-from reference_node.stripe_simulator.aborting import AbortingProtocol
+from reference_node.serving.aborting import AbortingProtocol
+from reference_node.serving.connections import Connections, Phase
+from reference_node.serving.http_framing import StrictConnection
 
 ACCEPTED_AT_ONCE = 64
 """How many connections asyncio accepts in one step: it uses the backlog for this, too."""
@@ -59,7 +59,7 @@ class NodeConfig(uvicorn.Config):
             lifespan="off",
             loop="asyncio",
             access_log=False,
-            proxy_headers=False,  # `reference_node.proxies` reads them
+            proxy_headers=False,  # `reference_node.serving.proxies` reads them
             log_level="error",  # invalid HTTP is answered, not logged
             server_header=False,
             backlog=ACCEPTED_AT_ONCE,

@@ -13,12 +13,12 @@ from typing import Annotated
 from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials
 
-from reference_node.access import API_KEY_HEADER, BEARER_HEADER, NodeOf, admitted, caller_of, presented_keys
+from reference_node.api.access import API_KEY_HEADER, BEARER_HEADER, NodeOf, admitted, caller_of, presented_keys
 from reference_node.chain.interface import Address
 from reference_node.node import Node
+from reference_node.permission.typed_data import Flow
 from reference_node.problems import BadRequest, Forbidden, Unauthenticated, Unprocessable
 from reference_node.strict_json import parse
-from reference_node.typed_data import Flow
 
 HEADER = "X-Wallet-Auth"
 

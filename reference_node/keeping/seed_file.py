@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field
 from pydantic_core import ErrorDetails
 
 from reference_node.fields import LIST_LENGTH, ApiKey, Label, RawCid
-from reference_node.keys import is_private_key, parse_key
+from reference_node.permission.keys import is_private_key, parse_key
 
 FAULTS_TOLD = 5
 

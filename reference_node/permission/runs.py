@@ -8,34 +8,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from anyio import CapacityLimiter
 
-from reference_node.billing import RUN_SECOND_CENTS, Cents
+from reference_node.billing import RUN_SECOND_CENTS, Billing, Cents
+from reference_node.billing.payments import Payments
+from reference_node.chain.account_config import AccountConfig
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import Hash
-from reference_node.cid import cid_hash, cid_of
-from reference_node.keys import address_of
+from reference_node.permission.cid import cid_hash, cid_of
+from reference_node.permission.keys import KeyDerivation, address_of
+from reference_node.permission.signatures import message_digest, sign
 from reference_node.problems import Busy, Forbidden, PaymentRequired, Unavailable
 from reference_node.sandbox import (
     HostError,
     HostRefusal,
     Limits,
     RunResult,
+    Sandbox,
     SandboxBroken,
     SandboxBusy,
     SandboxUnavailable,
 )
-from reference_node.signatures import message_digest, sign
 from reference_node.strict_json import Json
-
-if TYPE_CHECKING:
-    from reference_node.access import Caller
-    from reference_node.node import Node
 
 REFUSED = "execution-not-permitted"
 
@@ -43,6 +42,29 @@ THREADS = 2 * Limits.queued_runs
 """More than the runs that the sandbox queues, so that it refuses the excess. Other requests use other threads."""
 
 _HASH = re.compile(r"0x[0-9a-fA-F]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The holder of a valid key."""
+
+    key_hash: int
+    account_hash: int
+    is_account_key: bool
+    managed: bool
+
+
+class Services(Protocol):
+    """What runs need of the node. A reset replaces the services, so they are looked up at each use."""
+
+    accounts: AccountConfig
+    billing: Billing
+    keys: KeyDerivation
+    payments: Payments | None
+    sandbox: Sandbox
+
+    def charged(self, account_hash: int, cents: Cents) -> AbstractContextManager[None]:
+        """Charge this account for the block, unless the block raises. Raises `PaymentRequired`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +79,8 @@ class Run:
 class Runs:
     """Every decision about runs on one node."""
 
-    def __init__(self, node: Node) -> None:
-        self._node = node
+    def __init__(self, services: Services) -> None:
+        self._services = services
         self.threads = CapacityLimiter(THREADS)
         """The threads of runs, separate from those of other requests."""
 
@@ -78,7 +100,7 @@ class Runs:
         with _as_problems(), self._charged(run) as next_second:
             host = partial(self.host_call, run)
             paying = self.has_paid(caller)
-            return self._node.sandbox.run(code, params, host, caller.account_hash, next_second, paying)
+            return self._services.sandbox.run(code, params, host, caller.account_hash, next_second, paying)
 
     def action(self, code: str) -> Hash:
         """The hashed CID by which the contract identifies this code."""
@@ -86,13 +108,13 @@ class Runs:
 
     def may_run(self, run: Run) -> bool:
         """Whether conditions 1 and 2 of the execution rule hold now."""
-        return self._node.accounts.can_run(run.caller.key_hash, run.action)
+        return self._services.accounts.can_run(run.caller.key_hash, run.action)
 
     def has_paid(self, caller: Caller) -> bool:
         """Whether the account has bought credit, or the node sells none. Its runs have priority in the sandbox."""
-        if self._node.payments is None:
+        if self._services.payments is None:
             return True
-        return self._node.billing.has_paid(self._node.accounts.account(caller.account_hash).admin_wallet)
+        return self._services.billing.has_paid(self._services.accounts.account(caller.account_hash).admin_wallet)
 
     def price(self) -> Cents:
         """The price of each second that starts."""
@@ -115,11 +137,11 @@ class Runs:
 
     def may_use(self, run: Run, pkp_id: Hash) -> bool:
         """Whether the whole execution rule holds now and the key is still valid."""
-        return self.still_counts(run) and self._node.accounts.can_execute(run.caller.key_hash, run.action, pkp_id)
+        return self.still_counts(run) and self._services.accounts.can_execute(run.caller.key_hash, run.action, pkp_id)
 
     def still_counts(self, run: Run) -> bool:
         """Whether the caller's key would still authenticate a request. The contract alone does not check that."""
-        info = self._node.accounts.key_info(run.caller.key_hash)
+        info = self._services.accounts.key_info(run.caller.key_hash)
         return info.account_hash == run.caller.account_hash and (info.managed or not info.is_account_key)
 
     def wallet_key(self, run: Run, pkp_id: Hash) -> bytes:
@@ -128,7 +150,7 @@ class Runs:
         Registered paths are public. A path is therefore valid only for the account that registered it first, and only
         with the address derived from it. Raises `HostRefusal`.
         """
-        account_hash, accounts = run.caller.account_hash, self._node.accounts
+        account_hash, accounts = run.caller.account_hash, self._services.accounts
         try:
             wallet = accounts.wallet(account_hash, pkp_id)
         except ContractRefusal as refusal:
@@ -137,7 +159,7 @@ class Runs:
             raise HostRefusal(f"this account has no wallet 0x{pkp_id.hex()}") from None
         if accounts.derivation_owner(wallet.derivation_path) != account_hash:
             raise HostRefusal(f"the derivation path of the wallet 0x{pkp_id.hex()} is another account's")
-        private_key = self._node.keys.wallet_key(wallet.derivation_path)
+        private_key = self._services.keys.wallet_key(wallet.derivation_path)
         if address_of(private_key) != wallet.address:
             raise HostRefusal(f"the wallet 0x{pkp_id.hex()} is registered with a path that leads to another wallet")
         return private_key
@@ -149,12 +171,12 @@ class Runs:
 
             def start_second(_number: int) -> bool:
                 try:
-                    seconds.enter_context(self._node.charged(run.caller.account_hash, self.price()))
+                    seconds.enter_context(self._services.charged(run.caller.account_hash, self.price()))
                 except PaymentRequired:
                     return False
                 return True
 
-            seconds.enter_context(self._node.charged(run.caller.account_hash, self.price()))
+            seconds.enter_context(self._services.charged(run.caller.account_hash, self.price()))
             yield start_second
 
 

@@ -1,0 +1,1 @@
+"""Who may do what: keys, content identifiers, signatures and envelopes, and the decisions about runs."""
