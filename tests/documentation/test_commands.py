@@ -30,6 +30,14 @@ SERVERS = {
 """Commands that run until they are stopped, with what has them listen at free ports."""
 
 IN_CI = {
+    "service-conformance doctor --node-url https://node.internal --ca-file ca.pem": (
+        "tests/suite/transport/test_private_ca.py",
+        'main(["doctor", "--node-url", secure.url, "--ca-file", str(certificate)])',
+    ),
+    "pytest --conformance-node-url https://node.internal --conformance-ca-file ca.pem": (
+        "tests/suite/transport/test_private_ca.py",
+        '"--conformance-ca-file=ca.pem"',
+    ),
     "pip install tox && tox run -e conformance": (".ci/run", "-e conformance\n"),
     "tox run -e tests": (".ci/run", "-e tests "),
     "tox run -e lint,types": (".ci/run", "-e lint,types,"),

@@ -279,6 +279,7 @@ def test_state_that_cannot_be_written_refuses_writes_and_charges_nothing(
 # Starts a node whose files may have so many bytes: what they exceed fails as a full disk does.
 BOUNDED = """
 import resource, sys
+sys.dont_write_bytecode = True  # Python would keep the half of a module's code that fits
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
 from reference_node.cli import main
 sys.exit(main(sys.argv[2:]))
@@ -304,7 +305,8 @@ def test_full_disk_at_the_first_start_is_one_line_and_leaves_nothing(tmp_path: P
 
 def test_disk_that_is_full_meanwhile_refuses_writes_answers_reads_and_loses_nothing(tmp_path: Path) -> None:
     options = ("--state", str(tmp_path / "state"), "--starter-credits", str(STARTER))
-    with node_process(tmp_path / "ready", *options) as (process, ready), client(ready) as http:
+    whole = {"PYTHONDONTWRITEBYTECODE": "1"}
+    with node_process(tmp_path / "ready", *options, **whole) as (process, ready), client(ready) as http:
         running = elsewhere(http)
         account = running.account()
         running.group(account)

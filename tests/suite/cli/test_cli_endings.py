@@ -61,7 +61,8 @@ def test_crash_is_told_in_one_line_and_ends_with_70(tmp_path: Path) -> None:
 
 
 def test_crash_without_room_for_its_traceback_ends_with_70(tmp_path: Path) -> None:
-    limited = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\nimport signal\n"
+    limited = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\nimport signal, sys\n"
+    limited += "sys.dont_write_bytecode = True\n"  # Python would keep the half of it that fits
     ignored = "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
     done = ended("-c", limited + ignored + CRASHING, cwd=tmp_path)
     assert done.returncode == CRASHED
