@@ -25,6 +25,8 @@ AT_ONCE, RACES = 10, 5
 """A race shows in some rounds only: so many confirmations at once, so often."""
 ODD = 1_999
 """Cents: as dollars in floating point, they come back as one less."""
+GREAT = 2**24 + 1
+"""Cents: in single precision, they come back as one less."""
 
 
 def sent_at_once(session: Session, requests: Sequence[OutgoingRequest]) -> list[Answer]:
@@ -37,12 +39,14 @@ def sent_at_once(session: Session, requests: Sequence[OutgoingRequest]) -> list[
 def payment_becomes_credit(judge: Judge, accounts: Accounts, payments: Payments, groups: Groups) -> None:
     """A paid and confirmed intent adds to the balance, and a larger amount adds more.
 
-    A write that is charged tells a payment without credit from a balance that stands still.
+    A write that is charged tells a payment without credit from a balance that stands still. A great amount is tried
+    where the run may buy so much.
     """
     alice = accounts.new(spends=False)
     with judge("BILL-020"):
         balances = [payments.balance(alice.key)]
-    for cents in (600, 600, 1_200, ODD):
+    amounts = [600, 600, 1_200, ODD, *[GREAT] * payments.affords(Cents(2 * GREAT))]
+    for cents in amounts:
         with judge("BILL-030"):
             intent = payments.intend(alice.key, Cents(cents))
         with judge("BILL-160", "BILL-070"):
@@ -57,11 +61,12 @@ def payment_becomes_credit(judge: Judge, accounts: Accounts, payments: Payments,
                 judge.that(payments.balance(alice.key) < balances[-1], "a balance that follows", balances[-1])
         with judge("BILL-070"):
             judge.that(balances[-1] > balances[-2], "a higher balance once the payment is confirmed", balances[-1])
-    first, second, double, odd = (after - before for before, after in pairwise(balances))
+    first, second, double, odd, *great = (after - before for before, after in pairwise(balances))
     with judge("BILL-130"):
         judge.same(second, first, "the credit of the second payment of 600 cents")
         judge.same(double, 2 * first, "the credit of a payment of 1,200 cents")
-        judge.same(600 * odd, ODD * first, f"600 times the credit of a payment of {ODD} cents")
+        for credit, cents in zip((odd, *great), amounts[3:], strict=True):
+            judge.same(600 * credit, cents * first, f"600 times the credit of a payment of {cents} cents")
 
 
 @case("payments-at-the-same-time", requirements=["BILL-070"], needs=BUYS)

@@ -43,6 +43,11 @@ class Budget:
         self.spent = 0
         self._lock = threading.Lock()
 
+    @property
+    def left(self) -> int | None:
+        """What may still be spent; None without a limit."""
+        return None if self.limit is None else self.limit - self.spent
+
     def take(self, amount: int) -> None:
         """Count a charge before it is caused. Raises `exceeded` when it would go over the limit."""
         with self._lock:

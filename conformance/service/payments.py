@@ -135,6 +135,11 @@ class Payments:
         self.publishable_key()
         return self._session.request("create_payment_intent", key, amount_cents=cents)
 
+    def affords(self, cents: Cents) -> bool:
+        """Whether the run may still buy so much: it states a limit of its own above it, or none."""
+        budgets = (self._session.target.budget, self._session.target.purchases)
+        return all(budget.left is None or budget.left >= cents for budget in budgets)
+
     def intend(self, key: str, cents: Cents = USUAL_CENTS) -> PaymentIntent:
         """A new intent."""
         return self.intend_by(self.intent_request(key, cents), cents)

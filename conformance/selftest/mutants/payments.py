@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import struct
 import threading
 import time
 from collections.abc import Callable
@@ -330,6 +331,7 @@ def second_payment_is_taken_for_the_first(node: Node) -> None:
         row("whole-dollars", lambda cents: cents - cents % 100),
         row("less-a-fee", lambda cents: cents - 30),
         row("through-floating-dollars", lambda cents: int(cents / 100 * 100)),
+        row("in-single-precision", lambda cents: int(struct.unpack("f", struct.pack("f", cents))[0])),
     ],
 )
 def credit_is_less_than_what_was_paid(node: Node, credited: Callable[[int], int]) -> None:
