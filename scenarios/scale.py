@@ -23,9 +23,13 @@ from conformance.values.json_values import pluck, printed
 
 NEEDS = ("managed_accounts",)
 MANY = 61
+KEYS = 201
 BYTE = 256
 MORE_THAN_A_BYTE = 258
 AROUND_A_BYTE = (BYTE - 1, BYTE, BYTE + 1)
+ENDS = (10, 16, 20, 32, 50, 64, 100, 128, 200, BYTE)
+"""Numbers of items at which pages, buffers and small integers end."""
+LISTS_KEYS = "auth.usage_key_permission.list_api_keys"
 SMALL = 7
 """Items on a small page. Divides none of the lengths, so that the last page is shorter."""
 FAR = (2**31, 2**32, 2**32 + 1, 2**63, 2**64 - 1)
@@ -35,6 +39,12 @@ FAR = (2**31, 2**32, 2**32 + 1, 2**63, 2**64 - 1)
 def small_page(node: Node) -> int:
     """The size of a small page that the node serves."""
     return min(SMALL, node.session.target.page_size)
+
+
+def places(count: int) -> list[int]:
+    """The first positions of a list, the last, and those on both sides of each of `ENDS`."""
+    sides = {side for end in ENDS for side in (end - 1, end)}
+    return sorted(place for place in {0, 1, 2, count - 1} | sides if place < count)
 
 
 def check_pages(judge: Judge, node: Node, request: OutgoingRequest, least: int) -> None:
@@ -57,21 +67,29 @@ def check_pages(judge: Judge, node: Node, request: OutgoingRequest, least: int) 
                 judge.same(answer.value, [], f"page {number}")
 
 
-@case("long-lists", requirements=["LIST-010", "LIST-020", "LIST-050", "LIST-060"], needs=NEEDS)
+@case("long-lists", requirements=["LIST-010", "LIST-020", "LIST-050", "LIST-060", "MODE-080"], needs=NEEDS)
 def long_lists(judge: Judge, node: Node) -> None:
-    """Lists of more than fifty items hold each item once over their pages, groups in the order of creation."""
+    """Lists of more than fifty items hold each item once over their pages, groups in the order of creation.
+
+    Those of two hundred usage keys stay as they were when the account is converted.
+    """
     alice = node.accounts.new().key
     made = [node.groups.add(alice, str(number)).listed_id for number in range(MANY)]
     for number in range(MANY):
         node.actions.add(alice, node.actions.sample_cid(str(number)))
-        node.usage_keys.add(alice, name=str(number))
-    for operation in ("list_groups", "list_actions", "list_api_keys"):
-        check_pages(judge, node, node.session.request(operation, alice), MANY)
+    keys = [node.usage_keys.add(alice, name=str(number)) for number in range(KEYS)]
+    for operation, least in (("list_groups", MANY), ("list_actions", MANY), ("list_api_keys", KEYS)):
+        check_pages(judge, node, node.session.request(operation, alice), least)
     request = node.session.request("list_groups", alice)
     with judge.apart("LIST-010", "LIST-020"):
         for size in (small_page(node), node.session.target.page_size):
             listed = pluck(read_pages(node.session, request, size), "id")
             judge.same([one for one in listed if one in made], made, f"the groups on pages of {size}")
+    if node.session.target.profile_value(LISTS_KEYS) == "any_key":
+        shown = node.usage_keys.list(keys[-1].key)
+        node.accounts.convert(alice, node.wallets.new("carol"))
+        with judge.apart("MODE-080"):
+            judge.same(node.usage_keys.list(keys[-1].key), shown, "the usage keys after the conversion")
 
 
 @case(
@@ -96,13 +114,13 @@ def group_that_lists_much(judge: Judge, node: Node) -> None:
             node.groups.add_action(alice, group, cid)
     for operation in IN_GROUP:
         check_pages(judge, node, node.session.request(operation, alice, group_id=group), MANY)
-    given = MANY if most is None else min(MANY, most // 2)
-    hashes = [hashed_cid(cid) for cid in cids[::-1][:given]]
-    node.groups.update(alice, group, pkp_ids=pkps[::-1][:given], cid_hashes=hashes)
-    with judge.apart("GRPLIFE-040"):
-        judge.same(len(node.pkps.list(alice, group)), given, "the number of wallets that the update gave")
-    with judge.apart("GRPLIFE-050"):
-        judge.same(len(node.actions.list(alice, group)), given, "the number of actions that it gave")
+    for given in (MANY if most is None else min(MANY, most // 2), 2):
+        hashes = [hashed_cid(cid) for cid in cids[::-1][:given]]
+        node.groups.update(alice, group, pkp_ids=pkps[::-1][:given], cid_hashes=hashes)
+        with judge.apart("GRPLIFE-040"):
+            judge.same(len(node.pkps.list(alice, group)), given, f"the number of wallets after an update with {given}")
+        with judge.apart("GRPLIFE-050"):
+            judge.same(len(node.actions.list(alice, group)), given, f"the number of actions after one with {given}")
 
 
 def alike_in_a_byte(ids: Sequence[GroupId]) -> list[tuple[GroupId, GroupId]]:
@@ -164,10 +182,11 @@ def more_groups_than_a_byte_counts(judge: Judge, node: Node) -> None:
         # How many groups may list what is deleted is silent; a server fault is none of the refusals.
         deleted = was_accepted(node.session, answer, or_refused=["any"])
     judge.set_up(deleted, f"a deletion of what {len(ids)} groups list")
-    before = {group: node.actions.list(alice, group) for group in (*ids[:3], ids[-1])}
+    left = {ids[place]: node.actions.list(alice, ids[place]) for place in places(len(ids))}
     with judge.apart("ACT-200"):
-        for group, actions in before.items():
-            judge.same(actions, before[ids[0]], f"the actions of the group {group}, as of the first, after a deletion")
+        for group, actions in left.items():
+            judge.same(actions, left[ids[0]], f"the actions of the group {group}, as of the first, after a deletion")
+    before = {group: left[group] for group in (*ids[:3], ids[-1])}
     node.groups.add_action(alice, ids[-1], on.x.cid)
     node.groups.add_pkp(alice, ids[-1], on.p.id)
     last, second = (node.usage_keys.executing_in(alice, group) for group in (ids[-1], ids[1]))

@@ -21,7 +21,7 @@ from conformance.selftest.tools.alter import (
     wrap,
 )
 from conformance.selftest.tools.mutant import mutant, row
-from reference_node.chain.account_config import Action, Group, Permissions
+from reference_node.chain.account_config import Action, Group, Permissions, UsageKey
 from reference_node.node import Node
 
 MOST = 50
@@ -84,6 +84,60 @@ LISTED = 32
 def updates_keep_32_entries(node: Node, kept: Callable[..., Sequence[object]]) -> None:
     """Keep the first 32 entries of a list in `update_group`, and drop the others with success; the label says which."""
     wrap(node.accounts, "update_group", lambda write, key, group, *lists: write(key, group, *kept(*lists)))
+
+
+@mutant(
+    each=[
+        row("wallets", lambda lists: (lists[0], []), breaks="GRPLIFE-040"),
+        row("actions", lambda lists: ([], lists[1]), breaks="GRPLIFE-050"),
+    ]
+)
+def updates_take_away_20_entries(node: Node, of: Callable[..., Sequence[Sequence[bytes]]]) -> None:
+    """Leave in a group what stood behind its first 20 entries before `update_group`; the label says of which list."""
+
+    def update(write: Write, acting_key: int, group: Group, *given: Sequence[bytes]) -> None:
+        account, pages = account_of(node, acting_key), range(2)
+        pkps = [one.id for page in pages for one in node.accounts.wallets_in_group(account, group.id, page, 100)]
+        cids = [one.cid_hash for page in pages for one in node.accounts.actions_in_group(account, group.id, page, 100)]
+        left = of((pkps[20:], cids[20:]))
+        both = [[*new, *(one for one in old if one not in new)] for new, old in zip(given, left, strict=True)]
+        write(acting_key, group, *both)
+
+    wrap(node.accounts, "update_group", update)
+
+
+@mutant("LIST-050", also="LIST-170")
+def usage_keys_end_at_200(node: Node) -> None:
+    """List the first 200 usage keys of an account and no more."""
+    wrap(
+        node.accounts,
+        "usage_keys",
+        lambda view, account, page, size: view(account, page, size)[: max(0, 200 - page * size)],
+    )
+
+
+@mutant("MODE-080", also="LIST-050 LIST-170")
+def conversion_keeps_20_usage_keys(node: Node) -> None:
+    """List the first 20 usage keys of a converted account and no more."""
+
+    def usage_keys(view: Callable[..., list[UsageKey]], account: int, page: int, size: int) -> list[UsageKey]:
+        found = view(account, page, size)
+        return found if node.accounts.account(account).managed else found[: max(0, 20 - page * size)]
+
+    wrap(node.accounts, "usage_keys", usage_keys)
+
+
+@mutant("ACT-200")
+def deletion_leaves_the_groups_11_to_100(node: Node) -> None:
+    """Leave a deleted action in the eleventh to the hundredth group that list it."""
+
+    def delete(write: Write, acting_key: int, cid_hash: bytes) -> None:
+        listing = _listing(node, account_of(node, acting_key), cid_hash)
+        write(acting_key, cid_hash)
+        for group in listing[10:100]:
+            node.accounts.add_action_to_group(acting_key, group, cid_hash)
+
+    wrap(node.accounts, "delete_action", delete)
 
 
 def _modulo(power: int) -> Callable[[int], int]:
