@@ -25,6 +25,8 @@ _MOST_NODES = 50_000
 _SAFE_LENGTH = 500
 """A text as short as this cannot nest deeply enough to hurt."""
 _MOST_BYTES = 1 << 20
+FREE_NAMES = frozenset({"annotations", "args", "environment", "labels"})
+"""Mappings of a compose file whose keys its author is free to name."""
 _UNCLEAR = re.compile("[\x85\u2028\u2029]|(?<!^)\ufeff")
 """Ends of lines in YAML 1.1 alone, and byte order marks that are not at the start: readers differ on them."""
 
@@ -57,7 +59,22 @@ def pinned_images(text: str) -> tuple[Image, ...]:
     services = document.get("services")
     if not isinstance(services, _Mapping) or not services.members:
         raise ComposeFault("image-absent", "the file has no services")
-    return tuple(_image(name, service) for name, service in services.members.items())
+    images = tuple(_image(name, service) for name, service in services.members.items())
+    _check_every_line(_Mapping(document, 1))
+    return images
+
+
+def _check_every_line(value: _Value) -> None:
+    """Refuse an `image:` line that is not pinned wherever it stands: under `x-…` it waits to be merged."""
+    if isinstance(value, _Mapping):
+        image = value.members.get("image")
+        if isinstance(image, _Scalar) and not _PINNED.fullmatch(image.text):
+            raise ComposeFault("image-unpinned", f"an image beside the services is {image.text[:200]!r}", image.line)
+        for name, inner in value.members.items():
+            if name not in FREE_NAMES:
+                _check_every_line(inner)
+    for item in value.items if isinstance(value, _Sequence) else ():
+        _check_every_line(item)
 
 
 def _line(value: _Value) -> int:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import yaml
 
 from conformance.drivers.attestation.reading import TextReading
+from conformance.verify.compose import FREE_NAMES
 from conformance.verify.evidence import INFO
 from conformance.verify.faults import Fault
 from conformance.verify.judging import Notes
@@ -53,33 +54,34 @@ def _accounts(answer: CaaAnswer) -> Iterator[str]:
 
 
 def image_pins(reading: TextReading, _: Notes) -> str:
-    """Rule 2 (ATT-160): every `image:` line of a service ends in `@sha256:` and a digest."""
+    """Rule 2 (ATT-160): every `image:` line ends in `@sha256:` and a digest."""
     try:
         documents = list(yaml.compose_all(reading.app_compose.docker_compose_file, yaml.SafeLoader))
     except (yaml.YAMLError, ValueError, RecursionError) as problem:
         raise Fault("app-compose-malformed", f"no YAML: {problem}"[:300], COMPOSE) from problem
     images = [image for document in documents for image in _images(document)]
     for image in images:
-        text = image.value if isinstance(image, yaml.ScalarNode) else "no text"
-        if not PINNED.search(text):
-            raise Fault("image-unpinned", f"the image is {text[:200]!r}", f"{COMPOSE}, line {_line(image)}")
+        if not PINNED.search(image.value):
+            raise Fault("image-unpinned", f"the image is {image.value[:200]!r}", f"{COMPOSE}, line {_line(image)}")
     return f"{len(images)} images, each @sha256: and 64 hex digits"
 
 
-def _images(document: yaml.Node | None) -> list[yaml.Node]:
-    services = [services for name, services in _members(document) if name == "services"]
-    return [image for each in services for _, service in _members(each) for image in _images_of(service)]
+def _images(document: yaml.Node | None) -> Iterator[yaml.Node]:
+    """What stands behind each `image:`, under services and anywhere else; of aliases once.
 
-
-def _images_of(service: yaml.Node) -> list[yaml.Node]:
-    """Its `image`, or that of the mapping that it merges."""
-    members = _members(service)
-    own = [value for name, value in members if name == "image"]
-    if own:
-        return own
-    merged = [value for name, value in members if name == "<<"]
-    sources = [part for value in merged for part in (value.value if isinstance(value, yaml.SequenceNode) else [value])]
-    return next((images for source in sources if source is not service and (images := _images_of(source))), [])
+    What a service is told or labelled with may be called anything.
+    """
+    waiting, seen = [document], set[int]()
+    while waiting:
+        node = waiting.pop()
+        if node is None or id(node) in seen:
+            continue
+        seen.add(id(node))
+        members = _members(node)
+        yield from (value for name, value in members if name == "image" and isinstance(value, yaml.ScalarNode))
+        if isinstance(node, yaml.SequenceNode):
+            waiting += node.value
+        waiting += [value for name, value in members if name not in FREE_NAMES]
 
 
 def _members(node: yaml.Node | None) -> list[tuple[str, yaml.Node]]:

@@ -187,6 +187,7 @@ def compose_file_stands_twice(node: Node) -> None:
             "alias",
             lambda file: "x-aid: &aid 'aid:1'\n" + file.replace("  ingress:", "  aid:\n    image: *aid\n  ingress:"),
         ),
+        row("under-no-service", lambda file: f"x-aid:\n  image: aid:1\n{file}"),
         row("second-document", lambda file: file + "---\nservices:\n  aid:\n    image: aid:1\n"),
     ],
 )
