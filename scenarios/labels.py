@@ -157,3 +157,29 @@ def of_usage_keys_with_other_labels(judge: Judge, node: Node) -> None:
 def of_updated_actions(judge: Judge, node: Node) -> None:
     """Long, composed and blank labels in `update_action_metadata` are listed as they were given, or refused."""
     check(judge, node, updated_actions, "list_actions", ("EP-300",))
+
+
+@case(
+    "set-back",
+    requirements=["GRPLIFE-020", "GRPLIFE-030", "KEYLIFE-060", "EP-300"],
+    needs=NEEDS,
+    uses=[*OF_GROUPS, *OF_USAGE_KEYS, *OF_ACTIONS],
+)
+def set_back(judge: Judge, node: Node) -> None:
+    """Labels that an update sets back to what they were at first are those again."""
+    alice, cid = node.accounts.new().key, node.actions.sample_cid("one")
+    group, key = node.groups.add(alice).id, node.usage_keys.add(alice).key
+    node.actions.add(alice, cid)
+    empty: dict[str, object] = {"pkp_ids_permitted": [], "cid_hashes_permitted": []}
+    updates: dict[str, tuple[str, dict[str, object], tuple[str, ...]]] = {
+        "list_groups": ("update_group", {"group_id": group, **empty}, ("GRPLIFE-020", "GRPLIFE-030")),
+        "list_api_keys": ("update_usage_api_key_metadata", {"usage_api_key": key}, ("KEYLIFE-060",)),
+        "list_actions": ("update_action_metadata", {"hashed_cid": hashed_cid(cid)}, ("EP-300",)),
+    }
+    for lists, (update, named, ids) in updates.items():
+        first = [pluck(read_list(node.session, lists, alice), member) for member in ("name", "description")]
+        for name, text in (("another", "other words"), (first[0][0], first[1][0])):
+            node.session.accept(node.session.request(update, alice, **named, name=name, description=text))
+        with judge.apart(*ids):
+            now = [pluck(read_list(node.session, lists, alice), member) for member in ("name", "description")]
+            judge.same(now, first, f"the labels in {lists} once they are set back")

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pydantic import JsonValue
 
 from conformance.selftest.tools.accounts import Write, account_of
-from conformance.selftest.tools.alter import change_answer, wrap
+from conformance.selftest.tools.alter import change_answer, change_body, members, wrap
 from conformance.selftest.tools.alter_runs import everywhere
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Action, Group, UsageKey
@@ -124,6 +124,41 @@ def empty_description_of_an_action_counts_as_left_out(node: Node) -> None:
         write(key, cid_hash, name, description or before)
 
     wrap(node.accounts, "update_action_metadata", update)
+
+
+@mutant(
+    each=[
+        row("add_group", "add_group", "group_", breaks="GRPLIFE-020 GRPLIFE-030", also="EP-180"),
+        row("add_usage_api_key", "add_usage_api_key", "", breaks="KEYLIFE-060", also="EP-140"),
+        row("add_action", "add_action", "", breaks="EP-300"),
+    ],
+    also="LIST-170",
+)
+def labels_are_not_set_back(node: Node, add: str, prefix: str) -> None:
+    """Keep the labels where an update gives those with which something was made by `{add}`."""
+    made: list[object] = []
+    updated: list[dict[str, JsonValue]] = [{}]
+
+    def note(value: JsonValue) -> JsonValue:
+        made.append([members(value).get(f"{prefix}{name}") for name in ("name", "description")])
+        return value
+
+    def update(value: JsonValue) -> JsonValue:
+        labels = {name: members(value).get(name) for name in ("name", "description")}
+        if [*labels.values()] in made:
+            return {**members(value), **updated[-1]}
+        updated.append(labels)
+        return value
+
+    change_body(node, add, note)
+    change_body(node, UPDATES[add], update)
+
+
+UPDATES = {
+    "add_group": "update_group",
+    "add_usage_api_key": "update_usage_api_key_metadata",
+    "add_action": "update_action_metadata",
+}
 
 
 @mutant("KEYLIFE-060")
