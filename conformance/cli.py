@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 from conformance.ending import PROGRAM, not_printed, say
 from conformance.problems import LoadProblem, Problem, VerifierNotInstalled, require_verifier
+from conformance.values.shown_text import plain
 from conformance.verdict import ExitCode
 
 COMMANDS = {
@@ -124,7 +125,7 @@ def _main(arguments: list[str]) -> int:
         say(str(problem))
         return ExitCode.USAGE
     except Problem as problem:
-        say(f"{PROGRAM}: {problem}")
+        say("\n".join(map(plain, f"{PROGRAM}: {problem}".split("\n"))))
         return ExitCode.USAGE
     except OSError as problem:
         return not_printed(problem)

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from rich.table import Table
+from rich.text import Text
 
 from conformance.console import CommandConsole
 from conformance.doctor import State
@@ -16,6 +17,7 @@ from conformance.problems import Problem
 from conformance.profile import Profile, load_profile
 from conformance.report import ExitCode
 from conformance.run.options import add_option, node_address
+from conformance.values.shown_text import cell
 
 SECONDS = 5.0
 """For one answer."""
@@ -50,7 +52,8 @@ def _doctor(arguments: argparse.Namespace) -> int:
     wrong = 0
     with Target(url, profile.trusting(arguments.ca_file), patience=Patience(SECONDS)) as target:
         for finding in examine(target):
-            table.add_row(finding.check, finding.state, finding.found, finding.mend, style=STYLES[finding.state])
+            texts = [Text(cell(text)) for text in (finding.check, finding.state, finding.found, finding.mend)]
+            table.add_row(*texts, style=STYLES[finding.state])
             wrong += finding.state is State.WRONG
     console.print(table)
     console.print(f"{wrong} of {table.row_count} are wrong" if wrong else f"all of {table.row_count} are well")

@@ -18,6 +18,7 @@ from conformance.report import ExitCode
 from conformance.report.write import write_whole
 from conformance.run.options import above_0, add_option, node_address
 from conformance.survey import ACCOUNT, MOST_WRITES, Asker, Notes, read, try_out, written
+from conformance.values.shown_text import plain
 
 WITHOUT_ACCOUNT = (
     "so nothing else was tried: make an account, and name the variable with its key by --try --key VARIABLE"
@@ -58,7 +59,7 @@ def _init(arguments: argparse.Namespace) -> int:
         if arguments.tries or key:
             try_out(ask, notes, key)
     if ACCOUNT in notes.unclear:
-        print(f"service-conformance: {notes.unclear[ACCOUNT]}; {WITHOUT_ACCOUNT}", file=sys.stderr)
+        print(f"service-conformance: {plain(notes.unclear[ACCOUNT])}; {WITHOUT_ACCOUNT}", file=sys.stderr)
     if notes.contradicted:
         named = ", ".join(notes.contradicted)
         print(

@@ -15,6 +15,7 @@ from conformance.report import ExitCode
 from conformance.report.write import write_whole
 from conformance.run.options import add_option
 from conformance.values.addresses import node_address
+from conformance.values.shown_text import plain
 from conformance.verify import (
     Evidence,
     Expected,
@@ -142,7 +143,7 @@ def _verify(arguments: argparse.Namespace) -> int:
         if arguments.write_policy is not None:
             _write_policy(arguments.write_policy, judged)
     except (Problem, FetchError, ValueError) as problem:
-        print(f"service-conformance verify: {problem}", file=sys.stderr)
+        print(f"service-conformance verify: {plain(str(problem))}", file=sys.stderr)
         return ExitCode.USAGE
     verified = judged.verified
     if arguments.json:

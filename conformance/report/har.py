@@ -23,6 +23,7 @@ from conformance.report.results import (
     Results,
 )
 from conformance.values.json_text import parse
+from conformance.values.shown_text import escaped
 
 TIMES = (
     "Times of day are not measured: those of a page count the durations of its entries from the beginning of the run."
@@ -42,7 +43,7 @@ def har(results: Results) -> str:
         "entries": [entry for case in cases for entry in _entries(case, results.started)],
         "comment": TIMES,
     }
-    return json.dumps({"log": log}, indent=1, ensure_ascii=False) + "\n"
+    return escaped(json.dumps({"log": log}, indent=1, ensure_ascii=False) + "\n")
 
 
 def _page(case: CaseResult, started: datetime) -> dict[str, JsonValue]:

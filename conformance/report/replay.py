@@ -14,11 +14,13 @@ from urllib.parse import urlsplit
 from conformance.report.results import CaseResult, ConversationExchangeShown, ConversationShown, Results
 from conformance.report.write import write_whole
 from conformance.values.addresses import below
-from conformance.values.shown_text import plain
+from conformance.values.shown_text import KEPT, plain
 from conformance.verdict import Verdict
 
 VARIABLE = re.compile(r"\$\{([A-Z][A-Z0-9_]*_[0-9]+)\}")
 KEY = re.compile(r"\$\{(API_KEY_[0-9]+)\}")
+UNPRINTABLE = re.compile(r"[^\x20-\x7e]")
+"""Candidates of it, each of which is looked at."""
 BODILESS = "HEAD"
 LONGEST_NAME = 150
 NO_ANSWER = "000"
@@ -160,7 +162,7 @@ def _step(number: int, exchange: ConversationExchangeShown, base_url: str, names
     status = NO_ANSWER if exchange.status is None else str(exchange.status)
     yield " ".join(["send", status, shlex.quote(what), *_arguments(exchange, base_url, names)])
     for name, path in exchange.given.items():
-        yield f"{name}=$(given {shlex.quote(path)})"
+        yield f"{name}=$(given {_quoted(path)})"
 
 
 def _arguments(exchange: ConversationExchangeShown, base_url: str, names: frozenset[str]) -> Iterator[str]:
@@ -188,8 +190,19 @@ def _spliced(text: str, names: frozenset[str], *, in_url: bool = False) -> str:
         known = match[1] in names or KEY.fullmatch(match[0])
         return form.replace("{}", match[1]) if known else match[0]
 
-    quoted = "'" + text.replace("'", "'\\''") + "'"
-    return VARIABLE.sub(value, quoted)
+    return VARIABLE.sub(value, _quoted(text))
+
+
+def _quoted(text: str) -> str:
+    """A text as a word of Bash, with the bytes of what controls or reorders the text of the script as escapes."""
+    return UNPRINTABLE.sub(_escaped, "'" + text.replace("'", "'\\''") + "'") if text else "''"
+
+
+def _escaped(found: re.Match[str]) -> str:
+    if found[0].isprintable() or found[0] in KEPT:
+        return found[0]
+    octets = found[0].encode("utf-8", "surrogatepass")
+    return "'$'" + "".join(f"\\x{octet:02x}" for octet in octets) + "''"
 
 
 def _departure(step: str, expected: str, got: str) -> Iterator[str]:

@@ -121,10 +121,10 @@ def _assumed(results: Results) -> Iterable[RenderableType]:
     """A line for each assumed key, with what was expected by it and what the node answered."""
     for key in results.assumed:
         cases = f"{key.cases[0]} and {len(key.cases) - 1} more" if len(key.cases) > 1 else key.cases[0]
-        value, got = json.dumps(key.value, ensure_ascii=False), plain(key.got)
+        value, got = plain(json.dumps(key.value, ensure_ascii=False)), plain(key.got)
         unclear = "" if key.explains else " None of what was assumed explains it by itself; this is the likeliest."
         yield Text(
-            f"Assumed: {key.key}: {value}, which the profile does not state. Expected {key.expected}; got {got}."
+            f"Assumed: {key.key}: {value}, which the profile does not state. Expected {plain(key.expected)}; got {got}."
             f"{unclear} State it in your profile; on it hang: {cases}",
             "magenta",
         )
@@ -145,7 +145,7 @@ def _spent(totals: Totals) -> str:
 def _notes(results: Results) -> Iterable[RenderableType]:
     yield Text("")
     for fault in results.faults:
-        yield Text(f"Fault: {fault}", "red")
+        yield Text(f"Fault: {plain(fault)}", "red")
     yield from _by_reason(results, Verdict.SUITE_ERROR, "Suite error", "bold magenta")
     yield from _by_reason(results, Verdict.INCONCLUSIVE, "Inconclusive", "magenta")
     yield from _assumed(results)

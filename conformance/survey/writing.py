@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 
 import yaml
@@ -10,6 +11,7 @@ from pydantic import JsonValue
 from conformance.profile import Profile, known_paths, value_at
 from conformance.profile.section import Section
 from conformance.survey.notes import Notes, Observation
+from conformance.values.shown_text import escaped, shortened
 
 LONGEST = 110
 ASIDE = {"base_url", "extends"}
@@ -39,14 +41,24 @@ def _seen(observations: dict[str, Observation], indent: str) -> Iterator[str]:
             yield from _seen(inner, f"{indent}  ")
 
 
+class _OneLine(yaml.SafeDumper):
+    """Quotes texts with unprintable characters in the style that escapes these: other styles break the line there."""
+
+    def represent_text(self, text: str) -> yaml.ScalarNode:
+        return self.represent_scalar("tag:yaml.org,2002:str", text, None if text.isprintable() else '"')
+
+
+_OneLine.add_representer(str, _OneLine.represent_text)
+
+
 def _value(value: JsonValue) -> str:
-    text: str = yaml.safe_dump(value, default_flow_style=True, width=10_000, allow_unicode=True)
-    return text.removesuffix("\n").removesuffix("\n...")
+    """A value in one line of YAML, whatever its texts hold."""
+    text: str = yaml.dump(value, Dumper=_OneLine, default_flow_style=True, width=sys.maxsize, allow_unicode=True)
+    return escaped(text.removesuffix("\n").removesuffix("\n..."))
 
 
 def _one_line(text: str) -> str:
-    shown = " ".join(text.split())
-    return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}…"
+    return shortened(" ".join(text.split()), LONGEST)
 
 
 def _questions(notes: Notes) -> Iterator[str]:

@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+import re
+
+LOG_COMMAND = re.compile(r"#(?=#[A-Za-z]*\[)|(?<!\S):(?=:[A-Za-z])")
+"""Where a runner of CI jobs reads a command in a log: `##[` and `##vso[` anywhere in a line, `::` where it begins.
+
+`ActionCommand.cs` of GitHub's runner, whose lines may begin with blanks; `##vso[` and `##teamcity[` are those of Azure
+Pipelines and TeamCity.
+"""
+
 
 def plain(text: str) -> str:
-    """A text in one line, with a blank for each character that controls a terminal or a reader of logs."""
-    return "".join(character if character.isprintable() else " " for character in text)
+    """A text in one line, in which a blank takes the place or breaks the mark of what controls a terminal or a job."""
+    shown = text if text.isprintable() else "".join(one if one.isprintable() else " " for one in text)
+    return LOG_COMMAND.sub(lambda mark: f"{mark[0]} ", shown)
+
+
+def cell(text: str) -> str:
+    """A text for a cell of a table, which may be folded anywhere: no line of it begins a command of a CI job."""
+    return plain(text).replace("::", ": :")
 
 
 def shortened(text: str, most: int) -> str:

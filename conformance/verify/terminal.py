@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from conformance.console import CommandConsole
+from conformance.values.shown_text import cell, plain
 from conformance.verify.faults import FAULTS
 from conformance.verify.policy import BOOT_REGISTERS
 from conformance.verify.results import REFUSING, RULES, Finding, Outcome, Rule, Severity, Verified
@@ -32,7 +33,7 @@ def show(verified: Verified, what: str, console: Console | None = None) -> None:
     if not console.is_terminal:
         console.width = max(console.width, _PIPED_WIDTH)
     time = "at no known time" if verified.at is None else f"as of {when(verified.at)}"
-    console.print(Text(f"{what}, {time}, trusting the root {verified.root_sha256[:12] or '(unusable)'}…\n"))
+    console.print(Text(f"{plain(what)}, {time}, trusting the root {verified.root_sha256[:12] or '(unusable)'}…\n"))
     console.print(_table(verified))
     _print_measured(verified, console)
     _print_findings(verified, console)
@@ -50,7 +51,7 @@ def _table(verified: Verified) -> Table:
             "" if facts.number is None else str(facts.number),
             facts.title,
             Text(result.outcome, style=_STYLES[result.outcome]),
-            Text(_shortened(compared)),
+            Text(cell(_shortened(compared))),
             Text(result.trust, style="dim"),
         )
     return table
@@ -65,11 +66,11 @@ def _print_measured(verified: Verified, console: Console) -> None:
     for register in BOOT_REGISTERS:
         events = [event.name for event in verified.boot if register == f"rtmr{event.register}"]
         names = "virtual firmware" if register == "mrtd" else ", ".join(events) or "no events in the log"
-        line = f"{register.upper():<6} {identity.get(register, '')[:12]}… {printable(names)}"
+        line = f"{register.upper():<6} {identity.get(register, '')[:12]}… {plain(printable(names))}"
         console.print(Text(line, style="dim"), soft_wrap=True)
     for name in ("app_id", "instance_id", "os_image_hash", "key_provider"):
         if name in identity:
-            console.print(Text(f"{name.replace('_', ' ')}: {identity[name]}", style="dim"), soft_wrap=True)
+            console.print(Text(f"{name.replace('_', ' ')}: {plain(identity[name])}", style="dim"), soft_wrap=True)
 
 
 def _first(verified: Verified, rule: Rule, outcome: Outcome) -> str:
@@ -95,7 +96,7 @@ def _print_findings(verified: Verified, console: Console) -> None:
 
 def _line(finding: Finding) -> tuple[str, str]:
     requirement = f" {finding.requirement}" if finding.requirement else ""
-    return f"{finding.severity}{requirement} {finding.code}", f"{finding.where}: {finding.compared}"
+    return f"{finding.severity}{requirement} {finding.code}", plain(f"{finding.where}: {finding.compared}")
 
 
 def _verdict(verified: Verified) -> Text:

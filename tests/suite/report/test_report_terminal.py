@@ -65,7 +65,7 @@ def test_text_of_a_node_controls_neither_the_terminal_nor_the_log_of_a_job() -> 
     run = record(failed, unclear)
     forms = shown(run), explain(failed, "again"), markdown(results_of(run, KNOWN, LISTED))
     for text in forms:
-        assert "::error::mine" in text
+        assert ": :error::mine" in text
         assert not any(line.lstrip().startswith("::") for line in text.splitlines())
         assert all(character.isprintable() or character == "\n" for character in text)
 

@@ -1,0 +1,297 @@
+"""Texts that a hostile node answers: each form of the report, and each command, shows them as texts."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import subprocess
+import threading
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from shutil import which
+
+import pytest
+import yaml
+from browser import absent, browsed
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_runs import EXCHANGE, KNOWN, LISTED, outcome, record
+from rich.console import Console
+from tiny_node import TinyNode, Told
+
+from conformance.cli import main
+from conformance.profile import load_profile
+from conformance.report import Results, results_of, show
+from conformance.report.case_text import explain
+from conformance.report.renderers import RENDERERS
+from conformance.report.replay import script
+from conformance.report.results import CaseResult
+from conformance.report.site import collect, write_site
+from conformance.report.write import write_results
+from conformance.survey import Notes, written
+from conformance.values.shown_text import cell, plain
+from conformance.verdict import Conversation, ConversationExchange, Failure, Outcome, Verdict
+
+PAYLOADS = {
+    "CSI": "\x1b[2J\x1b[31m",
+    "OSC 8, a link": "\x1b]8;;http://127.0.0.1/\x1b\\here\x1b]8;;\x07",
+    "DCS": "\x1bPq#0\x1b\\",
+    "C1 controls": "\x9b31m\x9d0;title\x9c\x90q\x9c",
+    "carriage return and backspaces": "bad\rgood\b\b\b\b",
+    "other ends of lines": "one\x0btwo\x0cthree\x85four\u2028five\u2029::error::six",
+    "bidirectional": "\u202egnp.\u2066x\u2069\u200f",
+    "zero width": "ad\u200bmin\u2060\ufeff\u00ad",
+    "tags": "\U000e0041\U000e0042",
+    "HTML": "</script></title><script>document.title = 'taken'</script><img src=x onerror=\"document.title='taken'\">",
+    "an attribute": "\" onmouseover=\"document.title='taken'\" autofocus onfocus='document.title=1' x='",
+    "addresses": "javascript:document.title='taken' data:text/html,<script>1</script>",
+    "a template": "{{ 7*7 }} {% raw %}",
+    "Markdown": "](http://127.0.0.1/) ![x](http://127.0.0.1/y) <b> | `` ` ``` \n# head\n- [ ] @everyone",
+    "CDATA and entities": "]]> &lt; &#27; <![CDATA[ <!ENTITY x SYSTEM 'file:///etc/passwd'>",
+    "a formula": "=cmd|' /C calc'!A0",
+    "commands of GitHub": "\n::set-output name=conforms::true\n  ::add-mask::a\n::stop-commands::x",
+    "older commands of GitHub": "##[set-output name=conforms]true ##[add-mask]a ###[error]b",
+    "commands of Azure and TeamCity": "##vso[task.setvariable variable=x]y ##VSO[task.complete] ##teamcity[buildStop]",
+    "markup of Rich": "[bold]x[/] [/nothing] [link=http://127.0.0.1/]y[/link]",
+    "a dollar": "$HOME ${IFS} $(touch canary) `touch canary`",
+    "ends of a quotation": "'; touch canary; ' \"; touch canary; \" \\'; touch canary; #",
+    "a name of a file": "../../canary\0/etc/passwd",
+}
+EVERY = "".join(PAYLOADS.values())
+COMMAND = re.compile(r"^\s*::[A-Za-z-]+[^:]*::|##[A-Za-z]*\[", re.MULTILINE)
+"""What GitHub's runner, Azure Pipelines or TeamCity would take for a command in a log."""
+LOGS = {"summary", "junit", "dotenv"}
+"""Forms that also appear in the log of a job, where no command may begin. The annotations are commands themselves."""
+
+
+def failing(text: str) -> Outcome:
+    """A failed case with this text in each place for texts of a node."""
+    headers = {"Location": text, "X-Own": text}
+    request = {"Content-Type": "application/json", "X-Id": text}
+    exchange = replace(EXCHANGE, request_body=text, response_headers=headers, response_body=text)
+    asked = ConversationExchange("POST", f"http://n/core/v1/x?id={text}", request, text, 200, text, 0.1)
+    asked = replace(asked, given={"GROUP_ID_1": f'.["{text}"]'}, operation="add_group")
+    user = replace(asked, url=f"http://n/core/v1/y?id=${{GROUP_ID_1}}&name={text}", given={})
+    told = Conversation((asked, user), departed=1, names={"GROUP_ID_1": text})
+    failure = Failure(f"steps[1] call {text}", text, text, exchange, conversation=told)
+    return replace(outcome(f"p::b[{text}]", Verdict.FAIL, "A-010"), reason=text, failure=failure, traceback=text)
+
+
+def results(text: str) -> Results:
+    unclear = replace(outcome("p::a", Verdict.INCONCLUSIVE, "A-020"), reason=text)
+    return results_of(record(failing(text), unclear, faults=(text,), checks={}), KNOWN, LISTED)
+
+
+def failed(shown: Results) -> CaseResult:
+    (case,) = [case for case in shown.cases if case.verdict is Verdict.FAIL]
+    return case
+
+
+def terminal(shown: Results) -> str:
+    console = Console(file=io.StringIO(), width=100, color_system=None)
+    show(shown, console)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+FORMS: dict[str, Callable[[Results], str]] = {
+    **RENDERERS,
+    "terminal": terminal,
+    "case": lambda shown: explain(failed(shown), "again"),
+    "results": lambda shown: shown.content.decode(),
+    "replay": lambda shown: script(failed(shown), "http://n"),
+}
+
+
+@pytest.mark.parametrize("name", PAYLOADS)
+@pytest.mark.parametrize("form", FORMS)
+def test_form_shows_what_a_node_says_as_text(form: str, name: str) -> None:
+    shown = FORMS[form](results(PAYLOADS[name]))
+    assert shown
+    assert {one for one in shown if not one.isprintable()} <= {"\n", "\t", "\xa0"}
+    if form in LOGS | {"terminal", "case"}:
+        assert COMMAND.findall(shown) == []
+    if form == "annotations":
+        assert all(line.startswith("::error title=") for line in shown.splitlines())
+        assert "##" not in shown or COMMAND.findall(re.sub("(?m)^::error", "", shown)) == []
+    if form == "junit":
+        ET.fromstring(shown)  # noqa: S314 - made by the suite, and the point is that it is well formed
+    if form in {"har", "results", "badge"}:
+        json.loads(shown)
+
+
+@pytest.mark.parametrize("text", ["##[a]", "a###[b]", "##vso[c]", "::d::", "  ::e::", "x ::f::", "\n::g::"])
+def test_mark_of_a_command_is_broken(text: str) -> None:
+    assert COMMAND.findall(plain(text)) == []
+
+
+@pytest.mark.parametrize("text", ["groups::group-has-an-id: expected a::b", "http://[::1]:80/", "# a ## b [c]", "::1"])
+def test_other_text_stays_as_it_is(text: str) -> None:
+    assert plain(text) == text
+
+
+def test_cell_of_a_table_begins_no_command_wherever_it_is_folded() -> None:
+    folded = cell("aaaa::error::b")
+    assert not any(COMMAND.match(folded[start:]) for start in range(len(folded)))
+
+
+class Listening:
+    """Notes what a page asks of the network."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        asked = self.asked
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                asked.append(self.path)
+                self.send_response(204)
+                self.end_headers()
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+
+@pytest.fixture
+def listening() -> Iterator[Listening]:
+    found = Listening()
+    yield found
+    found.server.shutdown()
+    found.server.server_close()
+
+
+def loading(url: str) -> str:
+    """Everything by which a page could load something or run a script."""
+    kinds = ["img", "iframe", "script", "embed", "audio", "video", "input type=image"]
+    tags = "".join(f"<{kind} src={url}/{kind[:5]}></{kind.split()[0]}>" for kind in kinds)
+    run = f"fetch('{url}/ran')"
+    return (
+        f'</pre></code></td></style></title></textarea></noscript>{tags}<script>{run}</script><svg onload="{run}">'
+        f'<link rel=stylesheet href={url}/css><link rel=prefetch href={url}/prefetch><base href="{url}/">'
+        f'<meta http-equiv=refresh content="0;url={url}/meta"><object data={url}/object></object>'
+        f'<div style="background:url({url}/style)"><details open ontoggle="{run}"><img src=x onerror="{run}">\' " {run}'
+    )
+
+
+@pytest.mark.parametrize("policy", [True, False], ids=["with its policy", "escaping alone"])
+def test_page_and_site_run_and_load_nothing_of_a_node(tmp_path: Path, listening: Listening, *, policy: bool) -> None:
+    hostile = results(loading(listening.url))
+    write_results(hostile, tmp_path / "runs" / "n")
+    write_site(collect([tmp_path / "runs"]), tmp_path / "site")
+    page = tmp_path / "site" / "page.html"
+    page.write_text(RENDERERS["html"](hostile), encoding="utf-8")
+    for file in sorted((tmp_path / "site").rglob("*.html")):
+        text = file.read_text("utf-8")
+        assert listening.url in text or file.name == "index.html"
+        if not policy:
+            file.write_text(re.sub(r"<meta http-equiv=[^>]*Security[^>]*>", "", text), encoding="utf-8")
+        browsed(file, tmp_path)
+    assert listening.asked == []
+
+
+def test_browser_would_load_it(tmp_path: Path, listening: Listening) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(f"<!doctype html><body>{loading(listening.url)}", encoding="utf-8")
+    browsed(page, tmp_path)
+    assert "/img" in listening.asked
+
+
+@pytest.mark.parametrize("shell", ["bash", "sh", "dash"])
+def test_replay_runs_no_command_of_a_node(tmp_path: Path, shell: str) -> None:
+    for program in (shell, "shellcheck", "jq", "curl"):
+        if which(program) is None:
+            absent(f"{program} is missing")
+    file = tmp_path / "replay.sh"
+    file.write_text(script(failed(results(EVERY)), "http://127.0.0.1:9"), encoding="utf-8")
+    subprocess.run(  # noqa: S603 - our own script
+        [str(which(shell)), str(file)], cwd=tmp_path, capture_output=True, timeout=300, check=False
+    )
+    assert {path.name for path in tmp_path.iterdir()} == {"replay.sh"}
+    found = subprocess.run(  # noqa: S603 - our own script
+        [str(which("shellcheck")), "-S", "warning", str(file)], capture_output=True, text=True, check=False, timeout=300
+    )
+    assert found.stdout == ""
+
+
+def hostile_everywhere(node: TinyNode, text: str) -> None:
+    """Have each path answer with the text in every member, name and header."""
+    body = json.dumps([{text: text, "id": text, "name": text, "title": text, "error": text, "api_key": text}])
+    header = re.sub(r"[\r\n\0]", "", text).encode("latin-1", "replace").decode("latin-1")
+    told = Told(200, body, {"X-Own": header, "Link": f"<{header}>; rel=next"})
+    for path in ("get_node_chain_config", "get_api_payers", "new_account", "list_groups", "account_exists"):
+        node.faults[path] = lambda _: told
+    described = {
+        "openapi": "3.0.0",
+        "info": {"title": text, "version": text},
+        "paths": {text: {"get": {"summary": text}}},
+    }
+    node.faults["openapi.json"] = lambda _: Told(200, described)
+
+
+TEXTS_OF_A_NODE = {"all of these": EVERY, "markup of Rich": PAYLOADS["markup of Rich"], "half a pair": "\ud800"}
+"""Markup ends what Rich prints, and half a pair is what no file can hold: these are also tried alone."""
+COMMANDS = {
+    "doctor": ["doctor"],
+    "init": ["init", "--try"],
+    "run": ["run", "--case", "groups::*", "--jobs", "1"],
+}
+
+
+@pytest.mark.parametrize("name", TEXTS_OF_A_NODE)
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("whole", [True, False], ids=["every answer", "lists alone"])
+def test_command_prints_what_a_node_says_as_text(
+    node: TinyNode, capsys: pytest.CaptureFixture[str], command: str, name: str, *, whole: bool
+) -> None:
+    hostile_everywhere(node, TEXTS_OF_A_NODE[name])
+    if not whole:
+        for path in ("get_node_chain_config", "get_api_payers", "new_account", "account_exists"):
+            node.faults.pop(path)
+    first, *more = COMMANDS[command]
+    address = [node.url] if first == "init" else ["--node-url", node.url]
+    main([first, *address, *more])
+    out, err = capsys.readouterr()
+    for told in (out, err):
+        assert {one for one in told if not one.isprintable()} <= {"\n"}
+        assert COMMAND.findall(told) == []
+        assert "Traceback" not in told
+        assert "crashed with" not in told
+
+
+TEXTS = st.one_of(
+    st.text(),
+    st.sampled_from(
+        [*PAYLOADS.values(), "a: b", "- a", "&a", "*a", "!t", "? a", "# a", "---", "\n---\n", "...", "{", "~"]
+    ),
+    st.text(alphabet="ab \n:#-&*!|>'\"%@`,[]{}\x85\u2028\x1b", min_size=1),
+    st.integers(9_000, 12_000).map(lambda length: "evil: yes " * (length // 10)),
+)
+
+
+@settings(deadline=None, max_examples=30)
+@given(value=st.one_of(TEXTS, st.lists(TEXTS, max_size=3)), how=TEXTS)
+def test_profile_of_init_holds_the_texts_of_a_node_as_values(value: str | list[str], how: str) -> None:
+    notes = Notes()
+    notes.see("brand.title", value, how)
+    notes.see("limits.page_size_max", 7, how)
+    notes.doubt("brand.slug", how)
+    text = written(notes, "http://n", ["how"]).encode("utf-8").decode()
+    (document,) = yaml.safe_load_all(text)
+    assert document == {"base_url": "http://n", "brand": {"title": value}, "limits": {"page_size_max": 7}}
+    assert {one for one in text if not one.isprintable()} <= {"\n"}
+
+
+def test_written_profile_with_a_long_text_can_be_loaded(tmp_path: Path) -> None:
+    notes = Notes()
+    notes.see("brand.title", "x" * 9_999 + " base_url: http://elsewhere", "seen")
+    file = tmp_path / "node.yaml"
+    file.write_text(written(notes, "http://n", []), encoding="utf-8")
+    assert load_profile(file).base_url == "http://n"
