@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import zlib
 from collections.abc import Mapping
 from email.message import EmailMessage
@@ -9,10 +10,43 @@ from typing import NamedTuple
 
 LONGEST_ANSWER = 32 * 1024 * 1024
 """The most bytes of a body that the suite reads, and that it unpacks."""
+LONG_ANSWER = 2 * 1024 * 1024
+"""No longer one is ever refused: the page of Swagger UI has 1.4 MB."""
+MOST_OF_LONG_ANSWERS = 256 * 1024 * 1024
+"""The bytes of all longer ones that a process of a run takes in."""
 NO_ENCODING = frozenset({"", "identity"})
 GZIP = frozenset({"gzip", "x-gzip"})
 WITH_HEADER = 31
 """zlib's word for data in the format of gzip."""
+
+
+class TooLargeError(Exception):
+    """An answer is larger than the suite takes in."""
+
+
+class Volume:
+    """What the long answers of a run may still take. Several threads may count."""
+
+    def __init__(self) -> None:
+        self._left = MOST_OF_LONG_ANSWERS
+        self._lock = threading.Lock()
+
+    @property
+    def longest(self) -> int:
+        """The most bytes of the next answer."""
+        return LONGEST_ANSWER if self._left > 0 else LONG_ANSWER
+
+    def take(self, size: int) -> None:
+        """Count an answer."""
+        if size > LONG_ANSWER:
+            with self._lock:
+                self._left -= size
+
+
+def too_long(most: int, does: str) -> TooLargeError:
+    """What to raise for a body that is longer than this, or unpacks to more."""
+    of_all = f", since all long ones together had {MOST_OF_LONG_ANSWERS}" if most < LONGEST_ANSWER else ""
+    return TooLargeError(f"the body {does} more than {most} bytes{of_all}")
 
 
 class Body(NamedTuple):
@@ -22,12 +56,12 @@ class Body(NamedTuple):
     fault: str = ""
 
 
-def body_of(raw: bytes, headers: Mapping[str, str]) -> Body:
-    """The text of a body that came with these headers, by names in lower case."""
+def body_of(raw: bytes, headers: Mapping[str, str], most: int = LONGEST_ANSWER) -> Body:
+    """The text of a body that came with these headers, by names in lower case. TooLargeError: it unpacks to more."""
     encoding = headers.get("content-encoding", "").strip().lower()
     fault = ""
     if raw and encoding in GZIP:
-        raw, fault = _unpacked(raw)
+        raw, fault = _unpacked(raw, most)
     elif raw and encoding not in NO_ENCODING:
         fault = f"the body has Content-Encoding {encoding[:40]!r}, and identity was asked for"
     if fault:
@@ -38,15 +72,15 @@ def body_of(raw: bytes, headers: Mapping[str, str]) -> Body:
         return Body(_labelled(raw, headers.get("content-type", "")), f"the body is no UTF-8 (byte {problem.start})")
 
 
-def _unpacked(raw: bytes) -> tuple[bytes, str]:
+def _unpacked(raw: bytes, most: int) -> tuple[bytes, str]:
     """What gzip packed, and what is wrong with it. Some gateways pack whatever is asked for."""
     unpacking = zlib.decompressobj(WITH_HEADER)
     try:
-        unpacked = unpacking.decompress(raw, LONGEST_ANSWER)
+        unpacked = unpacking.decompress(raw, most)
     except zlib.error:
         return raw, "the body is no gzip, which its Content-Encoding says"
     if unpacking.unconsumed_tail:
-        return unpacked[: len(raw)], f"the body unpacks to more than {LONGEST_ANSWER} bytes"
+        raise too_long(most, "unpacks to")
     return unpacked, "" if unpacking.eof else "the body is the beginning of a gzip file"
 
 

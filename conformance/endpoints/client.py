@@ -14,15 +14,16 @@ from urllib.parse import quote
 
 import httpx
 
-from conformance.endpoints.bodies import LONGEST_ANSWER, body_of
+from conformance.endpoints.bodies import TooLargeError, Volume, body_of, too_long
 from conformance.endpoints.extent import SampleOptions
 from conformance.endpoints.log import ExchangeLog, RawExchange, Timing
 from conformance.endpoints.messages import OF_GATEWAYS, Answer, Message
 from conformance.endpoints.pace import Budget, GasBudget, Pace, PurchaseBudget
 from conformance.endpoints.patience import Patience
 from conformance.endpoints.redaction import SeenKeys
-from conformance.endpoints.transport import MOST_CONNECTIONS, exchange_within, http_client
+from conformance.endpoints.transport import MOST_CONNECTIONS, Received, exchange_within, http_client
 from conformance.problems import (
+    BeyondLimits,
     ConnectionDropped,
     IdleConnectionClosed,
     NoAnswerInTime,
@@ -47,6 +48,12 @@ RESTART_SECONDS = 3.0
 RETRY_SECONDS = 0.2
 BYTES_OF_FIRST_CHUNK = 7
 """Where a body in chunks is cut: inside the name of a member."""
+MOST_HEADERS = 256
+"""Of one answer."""
+MOST_HEADER_BYTES = 100 * 1024
+"""Of one answer; the HTTP library's limit."""
+MUCH_HEADER = "Receive buffer too long"
+"""What that library says beyond it."""
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 """The methods whose requests change nothing and may be sent again (RFC 9110, 9.2.1). The chain's are repeated, too."""
 NEVER_SENT = (
@@ -96,6 +103,7 @@ class Target:
         self.judging: Mapping[str, Sequence[object]] = {}
         """The cases that the run has selected, by id without the row."""
         self.seen_keys = SeenKeys()
+        self._volume = Volume()
         self.timings: Callable[[Timing], None] | None = None
         """Called with every exchange."""
         self._pace = pace or Pace(None)
@@ -275,9 +283,14 @@ class Target:
             request.extensions["target"] = message.target.encode()
             url = f"{self.base_url}/{quote(message.target, safe='')}"  # what is no path is told from one in the log
         try:
-            with exchange_within(timeout):
+            with exchange_within(timeout) as received:
                 response = http.send(request, stream=True)
-                body = body_of(self._read(response), response.headers)
+                most = self._volume.longest
+                raw_body = self._read(response, most, received)
+                body = body_of(raw_body, response.headers, most)
+                self._volume.take(max(len(raw_body), len(body.text)))
+        except TooLargeError as problem:
+            raise self._beyond(str(problem), self._unanswered(message, url, began, log, operation)) from problem
         except httpx.ProxyError as problem:
             number = self._unanswered(message, url, began, log, operation)
             raise ProxyFault("a proxy that connects to the node", str(problem), number) from problem
@@ -288,6 +301,8 @@ class Target:
             raise Unreachable("a node that listens", f"{type(problem).__name__}: {problem}", number) from problem
         except httpx.RequestError as problem:
             number = self._unanswered(message, url, began, log, operation)
+            if MUCH_HEADER in str(problem):
+                raise self._beyond(f"more than {MOST_HEADER_BYTES} bytes of headers", number) from problem
             if isinstance(problem, httpx.TimeoutException):
                 self._patience.note_timeout(waiting)
                 raise NoAnswerInTime("an answer", _silence(problem), number) from problem
@@ -311,6 +326,11 @@ class Target:
             fault=body.fault,
         )
 
+    def _beyond(self, what: str, number: int) -> BeyondLimits:
+        """What to raise for an answer that was not taken in whole. It is an answer in time, whatever it holds."""
+        self._patience.note_answer()
+        return BeyondLimits("an answer within the limits", what, number)
+
     def _group_id_form(self, operation: Operation | None) -> str | None:
         """The form of group ids in lists, for answers that contain one."""
         of_groups = operation is not None and operation.name == "add_group"
@@ -321,16 +341,17 @@ class Target:
         is_run = operation is not None and operation.effect is Effect.RUN
         return self._timeout if is_run else min(self._timeout, TIMEOUT_SECONDS)
 
-    def _read(self, response: httpx.Response) -> bytes:
-        """Read the whole body as it was sent. Raises ReadTimeout where it is too long or takes too long."""
+    def _read(self, response: httpx.Response, most: int, received: Received) -> bytes:
+        """Read the whole body as it was sent. Raises TooLargeError, and ReadTimeout where it takes too long."""
         parts: list[bytes] = []
-        size = 0
         try:
+            if len(response.headers.raw) > MOST_HEADERS:
+                raise TooLargeError(f"{len(response.headers.raw)} headers, of at most {MOST_HEADERS}")
             for part in response.iter_raw():
                 parts.append(part)
-                size += len(part)
-                if size > LONGEST_ANSWER:
-                    raise httpx.ReadTimeout(f"no end of the answer after {size} bytes", request=response.request)
+                received.body += len(part)
+                if received.body > most:
+                    raise too_long(most, "has")
         finally:
             response.close()
         return b"".join(parts)

@@ -219,7 +219,7 @@ def _shown(raw: RawExchange, values: _Values, number: int, secrets: Secrets) -> 
         request_headers={name: text.replace(MARK, "$") for name, text in headers.items()},
         request_body=None if body is None else sent.replace(MARK, "$"),
         status=raw.status,
-        response_body=secrets.hide_beginning(raw.response_body, LONGEST_ANSWER),
+        response_body=secrets.hide_beginning(raw.response_body, LONGEST_ANSWER, raw.cut),
         seconds=raw.seconds,
         given=values.given.get(number, {}),
         unrepeatable=_obstacle(len(body or ""), [url, sent, *headers.values()]),

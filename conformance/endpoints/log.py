@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from conformance.endpoints.pace import Spending
 from conformance.endpoints.redaction import Secrets, as_curl
 from conformance.verdict import Exchange
 
+LONGEST_KEPT = 300_000
+"""Characters of a body that are kept while a case runs; an answer may have a hundred times as many."""
 LONGEST_BODY = 4_000
 """Characters of a body that a report shows."""
 
@@ -42,6 +44,8 @@ class RawExchange:
     seconds: float
     operation: str = ""
     """The operation that was called; empty for the chain and for files."""
+    cut: int = 0
+    """Characters of the answer's body that are not kept."""
 
     @property
     def timing(self) -> Timing:
@@ -79,6 +83,8 @@ class ExchangeLog:
     def add(self, exchange: RawExchange) -> int:
         """Add an exchange. Returns its number."""
         self._secrets.seen.note_addresses(exchange.response_body)
+        if (cut := len(exchange.response_body) - LONGEST_KEPT) > 0:
+            exchange = replace(exchange, response_body=exchange.response_body[:LONGEST_KEPT], cut=cut)
         with self._lock:
             self._exchanges.append(exchange)
             return self._forgotten + len(self._exchanges) - 1
@@ -125,7 +131,7 @@ class ExchangeLog:
             request_body=None if raw.request_body is None else hide(raw.request_body, LONGEST_BODY),
             status=raw.status,
             response_headers=self._secrets.hide_headers(raw.response_headers),
-            response_body=hide(raw.response_body, LONGEST_BODY),
+            response_body=hide(raw.response_body, LONGEST_BODY, raw.cut),
             seconds=raw.seconds,
             curl=as_curl(raw.method, url, headers, body),
         )

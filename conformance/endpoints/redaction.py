@@ -105,8 +105,8 @@ class Secrets:
         text = self._without_keys(text)
         return BY_NAME.sub(_unless_hidden, without_users(text)).encode("utf-8", "backslashreplace").decode()
 
-    def hide_beginning(self, text: str, most: int) -> str:
-        """The redacted text, of a long one at most so many characters and how long it is.
+    def hide_beginning(self, text: str, most: int, cut: int = 0) -> str:
+        """The redacted text, of a long one at most so many characters and how long it is, with `cut` more.
 
         What follows is searched only as far as a key may reach that begins before the cut.
         """
@@ -116,7 +116,7 @@ class Secrets:
             hidden = hidden[:-LONGEST_SPELLING]
         elif len(hidden) <= most:
             return hidden
-        return f"{hidden[:most]}… ({len(text)} characters)"
+        return f"{hidden[:most]}… ({len(text) + cut} characters)"
 
     def _without_keys(self, text: str) -> str:
         """The text without the keys that stand in it as it is, and those that its escapes hide."""

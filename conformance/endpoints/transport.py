@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
@@ -15,10 +16,13 @@ from pathlib import Path
 import httpcore
 import httpx
 
+from conformance.endpoints.bodies import TooLargeError
 from conformance.transport import Pool, Routes, trusted
 from conformance.transport.bounded import BoundedStream, Opening, time_left
 
 MOST_CONNECTIONS = 256
+MOST_OVERHEAD = 1024 * 1024
+"""The most bytes of headers, 1xx answers and framing of one answer, beside an eighth of its body."""
 KEEP_IDLE_SECONDS = 1.0
 """Shorter than any usual server's keep-alive: reusing a connection that the server is closing looks like a fault."""
 
@@ -26,14 +30,36 @@ EXCHANGE_ENDS: ContextVar[float] = ContextVar("exchange_ends", default=math.inf)
 """When the exchange has to be over that the thread, or the greenlet of a campaign, is carrying out."""
 
 
+@dataclass
+class Received:
+    """What an exchange took in."""
+
+    raw: int = 0
+    """Bytes of the connection."""
+    body: int = 0
+    """Bytes of the body among them."""
+
+    def count(self, size: int) -> None:
+        """Note bytes of the connection. TooLargeError: too many of them are not of the body."""
+        self.raw += size
+        if self.raw - self.body - self.body // 8 > MOST_OVERHEAD:
+            raise TooLargeError(f"more than {MOST_OVERHEAD} bytes of headers, 1xx answers and framing")
+
+
+RECEIVED: ContextVar[Received | None] = ContextVar("received", default=None)
+"""What the exchange took in so far."""
+
+
 @contextmanager
-def exchange_within(seconds: float) -> Iterator[None]:
-    """Let all waits for a peer, however many there are, end so many seconds from now."""
-    ends = EXCHANGE_ENDS.set(time.monotonic() + seconds)
+def exchange_within(seconds: float) -> Iterator[Received]:
+    """Let all waits for a peer, however many there are, end so many seconds from now, and bound what it sends."""
+    received = Received()
+    ends, before = EXCHANGE_ENDS.set(time.monotonic() + seconds), RECEIVED.set(received)
     try:
-        yield
+        yield received
     finally:
         EXCHANGE_ENDS.reset(ends)
+        RECEIVED.reset(before)
 
 
 def http_client(timeout: float, kept: int, ca_file: Path | None = None) -> httpx.Client:
@@ -65,7 +91,9 @@ class _OfTheExchange:
         return time_left(EXCHANGE_ENDS.get(), timeout, over)
 
     def count(self, size: int) -> None:
-        """Bodies have a bound of their own."""
+        """Note what arrived. TooLargeError: it is more than an exchange may take in."""
+        if (received := RECEIVED.get()) is not None:
+            received.count(size)
 
     def open(self, opening: Opening, timeout: float | None) -> httpcore.NetworkStream:
         """Open within the time that is left."""

@@ -38,6 +38,7 @@ from conformance.problems.files import (
     raise_all,
 )
 from conformance.problems.inconclusive import (
+    BeyondLimits,
     BudgetSpent,
     ChainTrouble,
     ControlNotAccepted,
@@ -77,6 +78,7 @@ from conformance.problems.step import (
 __all__ = [
     "BadKnownList",
     "BadShape",
+    "BeyondLimits",
     "BudgetSpent",
     "ChainReverted",
     "ChainTrouble",

@@ -85,6 +85,14 @@ class Throttled(Inconclusive):
     hint = "run with a lower --rate"
 
 
+class BeyondLimits(Inconclusive):
+    """An answer that is larger than the suite takes in, so that it was not read to its end."""
+
+    code = "beyond-limits"
+    cause = "the node's answers go beyond the limits of the suite"
+    hint = "docs/limits.md says what an answer may take; have the node answer with less"
+
+
 class BudgetSpent(Inconclusive):
     """The run's own spending limit is reached."""
 

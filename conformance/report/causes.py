@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from conformance.problems import (
+    BeyondLimits,
     BudgetSpent,
     GasSpent,
     LivePayments,
@@ -28,8 +29,8 @@ from conformance.verdict import Exchange, Outcome, Verdict
 OF_THE_RUN = {
     problem.code: problem.cause
     for problem in (
-        BudgetSpent, GasSpent, LivePayments, NodeSilent, NoFunderKey, OutOfCredit, ProxyFault, PurchasesSpent,
-        Throttled, Unreachable, Untrusted,
+        BeyondLimits, BudgetSpent, GasSpent, LivePayments, NodeSilent, NoFunderKey, OutOfCredit, ProxyFault,
+        PurchasesSpent, Throttled, Unreachable, Untrusted,
     )
 }  # fmt: skip
 """Problems whose cases share one cause, whichever request met the problem."""

@@ -19,7 +19,7 @@ from conformance.endpoints.log import ExchangeLog
 from conformance.endpoints.messages import Answer, Message
 from conformance.endpoints.patience import Patience
 from conformance.endpoints.redaction import Secrets
-from conformance.problems import Malformed, NoAnswerInTime, NodeSilent
+from conformance.problems import BeyondLimits, Malformed, NoAnswerInTime, NodeSilent
 from conformance.profile import Profile
 from conformance.service.session import Session
 
@@ -100,15 +100,40 @@ BOMBED = b"".join(BOMB.compress(b" " * 1_000_000) for _ in range(40)) + BOMB.flu
 
 
 @pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (packed(BOMBED, "gzip")(), "unpacks to more than"),
+        ([b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n", b"X: y\r\n" * 300, b"\r\n"], "301 headers"),
+        ([b"HTTP/1.1 200 OK\r\nX: ", b"y" * 200_000], "bytes of headers"),
+    ],
+    ids=["bomb", "many headers", "long header"],
+)
+def test_answer_beyond_the_limits_is_given_up(answer: Iterable[bytes], why: str) -> None:
+    with answering(lambda: answer) as url, pytest.raises(BeyondLimits, match=why):
+        asked(url)
+
+
+def test_long_answers_together_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("LONG_ANSWER", 1_000), ("MOST_OF_LONG_ANSWERS", 5_000)):
+        monkeypatch.setattr(f"conformance.endpoints.bodies.{name}", value)
+    long = gzip.compress(b" " * 3_000)
+    with answering(packed(long, "gzip")) as url, Target(url, Profile(), patience=Patience(5.0)) as target:
+        message, log = Message("GET", "/x", {}, None), ExchangeLog(Secrets())
+        for _ in range(2):
+            assert len(target.exchange(message, log).text) == 3_000
+        with pytest.raises(BeyondLimits, match="more than 1000 bytes, since all long ones together had 5000"):
+            target.exchange(message, log)
+
+
+@pytest.mark.parametrize(
     ("raw", "encoding", "why"),
     [
         (gzip.compress(gzip.compress(JSON)), "gzip, gzip", "identity was asked for"),
         (JSON, "br", "identity was asked for"),
-        (BOMBED, "gzip", "unpacks to more than"),
         (JSON, "gzip", "no gzip"),
         (gzip.compress(JSON)[:-12], "gzip", "beginning of a gzip file"),
     ],
-    ids=["twice", "brotli", "bomb", "not-packed", "cut-off"],
+    ids=["twice", "brotli", "not-packed", "cut-off"],
 )
 def test_answer_packed_otherwise_is_not_read(raw: bytes, encoding: str, why: str) -> None:
     with answering(packed(raw, encoding)) as url:

@@ -17,7 +17,8 @@ from pathlib import Path
 import dns.rcode
 import hostile_servers as servers
 import pytest
-from hostile_servers import BROKEN, HANDSHAKES, LARGE, REDIRECTS, SLOW, Behaviour, Hostile, body, hostile
+from hostile_connections import BROKEN, HANDSHAKES, LARGE, REDIRECTS, SLOW, Behaviour, Connection, body, redirect
+from hostile_servers import Hostile, hostile
 from made_evidence import AT, DOMAIN, Made
 from served_evidence import Service, serving
 
@@ -114,17 +115,17 @@ def test_answer_that_is_broken_is_no_verdict(place: str, behaviour: str) -> None
 def test_redirect_is_followed_within_the_origin_a_few_times(place: str, behaviour: str) -> None:
     served, said = REDIRECTS[behaviour]
     path = f"{place}" if place.startswith("/") else f"/sgx/certification/v4/{place}"
-    served_again = served if behaviour != "redirects without an end" else servers.redirect(path)
-    served_again = servers.redirect(f"{path}?{'x' * 60_000}") if behaviour == "redirects far" else served_again
+    served_again = served if behaviour != "redirects without an end" else redirect(path)
+    served_again = redirect(f"{path}?{'x' * 60_000}") if behaviour == "redirects far" else served_again
     assert said in told(place, served_again)
 
 
 def test_redirect_of_the_chain_is_not_followed() -> None:
-    assert "answers with status 302" in told("chain", servers.redirect("/"))
+    assert "answers with status 302" in told("chain", redirect("/"))
 
 
 def test_service_whose_api_is_elsewhere_is_judged() -> None:
-    with surroundings(API_PATH, servers.redirect("http://127.0.0.1:1/")) as (url, sources):
+    with surroundings(API_PATH, redirect("http://127.0.0.1:1/")) as (url, sources):
         _, verified = fetch_and_verify(url, POLICY, sources)
     assert verified.accepted, verified.findings
 
@@ -307,8 +308,8 @@ def test_collateral_of_another_time_is_no_verdict() -> None:
 
 # the resolver
 
-SILENT_OVER_TCP: Callable[[servers.Connection, bytes], object] = lambda connection, _: connection.wait()  # noqa: E731
-RESOLVERS: dict[str, tuple[servers.Answering, Callable[[servers.Connection, bytes], object] | None, str]] = {
+SILENT_OVER_TCP: Callable[[Connection, bytes], object] = lambda connection, _: connection.wait()  # noqa: E731
+RESOLVERS: dict[str, tuple[servers.Answering, Callable[[Connection, bytes], object] | None, str]] = {
     "silent": (lambda _: None, None, "TIMEOUT"),
     "truncated without TCP": (servers.truncated, None, "TIMEOUT|SERVFAIL"),
     "truncated and silent over TCP": (servers.truncated, SILENT_OVER_TCP, "TIMEOUT"),
@@ -354,7 +355,7 @@ def test_resolver_that_floods_with_other_answers_is_given_up() -> None:
 
 
 def test_more_records_than_any_domain_has_are_no_verdict() -> None:
-    def answer(connection: servers.Connection, message: bytes) -> None:
+    def answer(connection: Connection, message: bytes) -> None:
         connection.send(len(message).to_bytes(2, "big"), message)
         connection.wait()
 

@@ -1,0 +1,114 @@
+"""Whatever a node answers, the commands end in time, take little memory and tell the truth about it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from behaviours import KINDS, SILENCES
+from spoiling_node import Hostility, spoiling_node
+from tiny_node import Asked
+
+from conformance.verdict import ExitCode
+
+WATCHDOG_SECONDS = 120
+"""A guard against hanging."""
+MOST_MEMORY_KIB = 500 * 1024
+PACK = """\
+pack: spoilt
+title: Lists of groups
+needs: [managed_accounts]
+cases:
+  - id: group-is-listed
+    title: A group is listed
+    requirements: [ACC-070]
+    each: [{rows}]
+    setup: [{{account: alice}}]
+    steps:
+      - {{call: list_groups, with: {{page_number: 0, page_size: "${{size}}"}}}}
+"""
+"""A case for each behaviour, which the size of its page names. It asks for JSON and for nothing more."""
+VERDICTS = {"fail": ExitCode.FAILS, "inconclusive": ExitCode.INCONCLUSIVE, "pass": ExitCode.CONFORMS}
+"""Of a case; and what a run ends with whose worst case has it, the worst first."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended."""
+
+    code: int
+    text: str
+    """What it wrote to the terminal."""
+    memory_kib: int
+    """The most that it held in memory at once."""
+
+
+def ended(folder: Path, *command: str) -> Ended:
+    """Run a command to its end."""
+    with (folder / "terminal").open("wb") as terminal:
+        process = subprocess.Popen(  # noqa: S603 - our own
+            [sys.executable, "-m", "conformance", *command],
+            cwd=folder,
+            stdout=terminal,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "NO_COLOR": "1"},
+        )
+        guard = threading.Timer(WATCHDOG_SECONDS, process.kill)
+        guard.start()
+        _, status, usage = os.wait4(process.pid, 0)
+        guard.cancel()
+        process.returncode = os.waitstatus_to_exitcode(status)
+    return Ended(process.returncode, (folder / "terminal").read_text(encoding="utf-8"), usage.ru_maxrss)
+
+
+MOST_TERMINAL = 100_000
+
+
+def within_bounds(done: Ended) -> None:
+    """Assert what holds of every command, whatever it met."""
+    assert done.memory_kib <= MOST_MEMORY_KIB, done.text[-2000:]
+    assert len(done.text) <= MOST_TERMINAL
+    assert "Traceback" not in done.text
+    assert done.code >= 0, f"it was killed after {WATCHDOG_SECONDS} s"
+    assert done.code != ExitCode.CRASHED, done.text[-2000:]
+
+
+def run_against(table: dict[str, Hostility], folder: Path, *options: str) -> tuple[Ended, dict[str, dict[str, Any]]]:
+    """A run with a case for each behaviour: how it ended, and its cases by the name of the behaviour."""
+    rows = ", ".join(f"{{id: b{number:03}, size: {number}}}" for number in range(1, len(table) + 1))
+    (folder / "packs").mkdir()
+    (folder / "packs" / "spoilt.yaml").write_text(PACK.format(rows=rows), encoding="utf-8")
+    by_size = {str(number): hostility for number, hostility in enumerate(table.values(), start=1)}
+
+    def chosen(asked: Asked) -> Hostility | None:
+        return by_size.get(asked.query["page_size"]) if asked.path == "list_groups" else None
+
+    with spoiling_node(chosen) as node:
+        command = ["run", "--node-url", node.url, "--pack-dir", "packs", "--case", "spoilt::*", "--output", "out"]
+        done = ended(folder, *command, *options)
+    within_bounds(done)
+    assert (folder / "out" / "results.json").exists(), done.text
+    cases = json.loads((folder / "out" / "results.json").read_text(encoding="utf-8"))["cases"]
+    return done, dict(zip(table, cases, strict=True))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_run_gives_each_behaviour_the_verdict_that_it_deserves(kind: str, tmp_path: Path) -> None:
+    table = KINDS[kind]
+    options = ["--timeout", "1", "--max-timeouts", "1000"] if table is SILENCES else []
+    done, cases = run_against(table, tmp_path, *options)
+    wrong = {
+        name: (case["verdict"], case["reason"])
+        for name, case in cases.items()
+        if case["verdict"] != table[name].verdict or table[name].said not in case["reason"]
+    }
+    assert not wrong, json.dumps(wrong, indent=1)
+    verdicts = {hostility.verdict for hostility in table.values()}
+    assert done.code == next(code for verdict, code in VERDICTS.items() if verdict in verdicts)
