@@ -5,9 +5,11 @@ Credentials are replaced by the names of shell variables. A private key is known
 
 from __future__ import annotations
 
+import base64
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -28,6 +30,10 @@ BY_NAME = re.compile(
 )
 LONGEST_SPELLING = 1_000
 """No key of 32 bytes takes more characters, its escapes included."""
+FRAGMENT = 10
+"""So many letters and digits of a credential in a row are hidden, in any case and whatever stands between them."""
+LEAST_VARIED = 4
+"""A fragment of fewer different characters, as ten zeros, stands in many a text."""
 USER = re.compile(r"(https?://)[^/\s@'\"]+@")
 PRIVATE_KEY, OTHER_KEY = "[private key]", "[key of another case]"
 """The marks in place of keys that have no name."""
@@ -69,6 +75,8 @@ class Secrets:
         """The replacement of each credential."""
         self._spellings: dict[str, str] = {}
         """The replacement of each spelling of a credential."""
+        self._fragments: dict[str, str] = {}
+        """The replacement of each fragment of a credential, in lower case."""
         self._secrets: dict[bytes, str] = {}
         """The replacement of the bytes that credentials encode."""
         self._private: set[bytes] = set()
@@ -81,10 +89,13 @@ class Secrets:
         if isinstance(value, str) and len(value) >= SHORTEST and value not in self._names:
             name = self._names[value] = f"$API_KEY_{len(self._names) + 1}"
             self._spellings |= dict.fromkeys(spellings(value), name)
+            self._fragments |= dict.fromkeys(_fragments(value[:LONGEST_SPELLING]), name)
             try:
                 raw = key_bytes(value)
             except ValueError:
                 return
+            for form in (raw.hex(), base64.b64encode(raw).decode()):
+                self._fragments |= dict.fromkeys(_fragments(form[:LONGEST_SPELLING]), name)
             self._secrets[raw] = name
             self.seen.secrets.add(raw)
 
@@ -138,7 +149,26 @@ class Secrets:
         spelled = _spelled(self._spellings, text)
         text = _blotted(text, spelled)
         unspelled = self._unspelled(text)
-        return [*spelled, *unspelled, *_beginnings(self._spellings | self._leaked, _blotted(text, unspelled))]
+        text = _blotted(text, unspelled)
+        beginnings = _beginnings(self._spellings | self._leaked, text)
+        return [*spelled, *unspelled, *beginnings, *self._in_fragments(_blotted(text, beginnings)[:SEARCHED])]
+
+    def _in_fragments(self, text: str) -> Iterator[Place]:
+        """Where credentials stand in another case, with other characters between theirs, or in parts."""
+        if not self._fragments:
+            return
+        letters, places = _letters(text)
+        start = 0
+        while start <= len(letters) - FRAGMENT:
+            mark = self._fragments.get(letters[start : start + FRAGMENT])
+            if mark is None:
+                start += 1
+                continue
+            end = start + FRAGMENT
+            while end < len(letters) and letters[end - FRAGMENT + 1 : end + 1] in self._fragments:
+                end += 1
+            yield Place(places[start], places[end - 1] + 1, mark)
+            start = end
 
     def _unspelled(self, text: str) -> list[Place]:
         """Keys that are recognised by the bytes they encode, also inside longer texts."""
@@ -191,6 +221,25 @@ def _blotted(text: str, places: Iterable[Place]) -> str:
     for start, end, _ in places:
         text = f"{text[:start]}{BLOT * (end - start)}{text[end:]}"
     return text
+
+
+def _letters(text: str) -> tuple[str, list[int]]:
+    """The letters and digits of a text in lower case, wide ones as ASCII's, and the place of each."""
+    shown = [
+        (letter, place)
+        for place, character in enumerate(text)
+        for letter in (character if character.isascii() else unicodedata.normalize("NFKC", character)).lower()
+        if letter.isascii() and letter.isalnum()
+    ]
+    return "".join(letter for letter, _ in shown), [place for _, place in shown]
+
+
+def _fragments(text: str) -> Iterator[str]:
+    """The fragments of a text, forwards and backwards."""
+    for letters in ((forwards := _letters(text)[0]), forwards[::-1]):
+        for start in range(len(letters) - FRAGMENT + 1):
+            if len(set(fragment := letters[start : start + FRAGMENT])) >= LEAST_VARIED:
+                yield fragment
 
 
 def without_users(text: str) -> str:

@@ -55,7 +55,7 @@ def spellings(text: str) -> frozenset[str]:
         raw = key_bytes(text.removeprefix("0x"))
     except ValueError:
         raw = b""
-    forms |= _encoded(raw)
+    forms |= _encoded(raw) | _encoded(octets[::-1]) | _encoded(raw[::-1])
     if len(raw) <= LONGEST_NUMBER:
         forms.add(str(int.from_bytes(raw)))
     forms |= {form[::-1] for form in forms}

@@ -14,7 +14,7 @@ import pytest
 from eth_utils.crypto import keccak
 
 from conformance.endpoints.log import ExchangeLog, RawExchange
-from conformance.endpoints.redaction import Secrets, SeenKeys, as_curl
+from conformance.endpoints.redaction import FRAGMENT, Secrets, SeenKeys, as_curl
 from conformance.service.secrets_search import wallets_of_secrets_in
 from conformance.values.secret_text import EDGE, MOST_WALLETS, candidates, private_keys
 from conformance.values.typed_data import Wallet
@@ -56,6 +56,41 @@ def test_credential_is_hidden_inside_of_other_texts(spelling: str) -> None:
 
     assert "$API_KEY_1" in hidden
     assert RAW not in {found.secret for found in candidates(hidden)}
+
+
+DISGUISED: dict[str, Callable[[str], str]] = {
+    "upper case": str.upper,
+    "lower case": str.lower,
+    "the other case, backwards": lambda text: text[::-1].swapcase(),
+    "upper case, escaped": lambda text: "".join(f"\\u{ord(one):04x}" for one in text.upper()),
+    "members of 15 characters": lambda text: json.dumps({"abc"[at]: text[at * 15 : at * 15 + 15] for at in range(3)}),
+    "its second half first": lambda text: json.dumps([text[22:], text[:22]]),
+    "4 characters each": lambda text: json.dumps([text[at : at + 4] for at in range(0, len(text), 4)]),
+    "1 character each": lambda text: json.dumps([*text]),
+    "lines": lambda text: "\n".join(text[at : at + 20] for at in range(0, len(text), 20)),
+    "dashes": "-".join,
+    "zero width": "\u200b".join,
+    "zeros": "\0".join,
+    "full width": lambda text: "".join(chr(ord(one) + 0xFEE0) for one in text),
+    "without its beginning": lambda text: text[8:],
+    "base64, backwards inside": lambda text: base64.b64encode(text[::-1].encode()).decode(),
+    "hex, backwards inside": lambda _: RAW[::-1].hex(),
+}
+
+
+@pytest.mark.parametrize("disguised", DISGUISED.values(), ids=DISGUISED)
+def test_credential_is_hidden_in_disguise(disguised: Callable[[str], str]) -> None:
+    hidden = secrets(KEY).hide(f"before: {disguised(KEY)} :after")
+    assert hidden.startswith("before: ")
+    assert hidden.endswith(" :after")
+    rest = "".join(hidden.replace("$API_KEY_1", " ").removeprefix("before: ").removesuffix(" :after").split())
+    assert len([one for one in rest if one.isalnum()]) < FRAGMENT
+
+
+def test_text_that_shares_little_with_a_credential_stays_as_it_is() -> None:
+    known = secrets(KEY, "0" * 24 + RAW.hex()[:40], "a-key-of-a-vendor-without-chance")
+    for text in ("0x" + "0" * 40, f"{KEY[:8]} is the beginning", "a vendor of a key", f"group {RAW.hex()[:8]}"):
+        assert known.hide(text) == text
 
 
 def test_beginning_of_a_credential_is_hidden_where_a_text_was_cut() -> None:
