@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -37,6 +38,9 @@ PAUSES_SECONDS = (0.1, 0.4)
 """Seconds before a read that the chain could not answer is retried."""
 SECONDS_OF_FEES = 10.0
 """How long fees are cached. The base fee rises by at most an eighth with each block, and fees allow for its double."""
+MOST_FEE = 10_000 * 10**9
+"""The most wei that the suite offers for a unit of gas, many times what the busiest chains ever took."""
+QUANTITY = re.compile(r"(?:0[xX])?[0-9a-fA-F]{1,64}")
 REVERTED = 3
 """The error code with which most clients report a revert."""
 WORDS_OF_REVERTS = ("revert", "invalid opcode", "out of gas", "invalid jump", "vm execution error")
@@ -136,8 +140,15 @@ class ChainClient:
         return self._target.remembered(name, ask)
 
     def chain_id(self) -> int:
-        """The chain's id, requested once for each target."""
-        return self._target.remembered("eth_chainId", lambda: _quantity(self.read("eth_chainId")))
+        """The chain's id. ChainTrouble: it is another one than the run began with."""
+        first = self._target.remembered("eth_chainId", self._chain_id)
+        now = self._target.remembered("eth_chainId now", self._chain_id, SECONDS_OF_FEES)
+        if now != first:
+            raise ChainTrouble(f"the chain {first}, as before", f"the chain {now}")
+        return first
+
+    def _chain_id(self) -> int:
+        return _quantity(self.read("eth_chainId"))
 
     def estimate(self, call: Mapping[str, object]) -> int:
         """The gas that a transaction needs. ChainReverted: it would be reverted."""
@@ -162,8 +173,14 @@ class ChainClient:
             self._nonces[address] = nonce + 1
 
     def fees(self) -> Fees:
-        """Fees that suffice even if the base fee doubles before the transaction is mined."""
-        return self._target.remembered("fees", self._fees, SECONDS_OF_FEES)
+        """Fees that suffice even if the base fee doubles before the transaction is mined.
+
+        ChainTrouble: they are more than `MOST_FEE`.
+        """
+        fees = self._target.remembered("fees", self._fees, SECONDS_OF_FEES)
+        if fees.most > MOST_FEE:
+            raise ChainTrouble(f"a price of at most {MOST_FEE} wei for a unit of gas", f"{fees.most} wei")
+        return fees
 
     def _fees(self) -> Fees:
         latest = self.read("eth_getBlockByNumber", ["latest", False])
@@ -274,7 +291,6 @@ def decoded(outputs: Sequence[Parameter], result: object) -> tuple[object, ...]:
 
 
 def _quantity(value: object) -> int:
-    try:
-        return int(str(value), 16)
-    except ValueError:
-        raise Malformed("a hex quantity", str(value)) from None
+    if not QUANTITY.fullmatch(text := str(value)):
+        raise Malformed("a hex quantity", text[:200])
+    return int(text, 16)

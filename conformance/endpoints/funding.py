@@ -19,7 +19,7 @@ from conformance.endpoints.control import control_headers
 from conformance.endpoints.locks import between_processes
 from conformance.endpoints.log import ExchangeLog
 from conformance.endpoints.messages import Message
-from conformance.endpoints.sending import Receipt, Sender
+from conformance.endpoints.sending import TRANSFER_GAS, Receipt, Sender
 from conformance.endpoints.signing import Fees, Transaction
 from conformance.problems import ChainReverted, ChainTrouble, NoFunderKey
 from conformance.profile import Profile
@@ -30,7 +30,6 @@ RESERVE_GAS = 1_000_000
 """The gas for which a wallet gets ether at once, to save transfers."""
 GIFT = 10**18
 """The least wei that the test control gives: they cost nothing."""
-TRANSFER_GAS = 21_000
 PRIVATE_KEY = re.compile(r"(0x)?[0-9a-fA-F]{64}")
 RESERVES = (1, 3, 10)
 """How many costs of a transfer stay behind when ether is returned, tried in this order."""

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 
 from conformance.endpoints.chain import ChainClient
 from conformance.endpoints.pace import GasBudget
@@ -27,6 +26,8 @@ GAS_OF_A_REVERT = 1_000_000
 """The gas limit of a transaction that has to be reverted, for which there is no estimate."""
 MOST_OF_A_LIMIT = 0.9
 """A failed transaction that used this part of its limit may have run out of gas."""
+TRANSFER_GAS = 21_000
+"""What every transaction uses at least."""
 KNOWN = ("already known", "already imported", "known transaction")
 """Errors of chains for a transaction that they have already."""
 OUT_OF_TURN = ("nonce", "underpriced")
@@ -56,10 +57,6 @@ class Sender:
         self._patience = patience
         self._mined_at_once: dict[str, object] = {}
         """The receipt, by hash, that the chain returned in the request which sent the last transaction."""
-
-    @cached_property
-    def _chain_id(self) -> int:
-        return self.chain.chain_id()
 
     def send(
         self,
@@ -96,16 +93,24 @@ class Sender:
         try:
             provide(transaction.value + gas * fees.most, fees)
             receipt = self._mined(wallet, transaction, gas, fees)
-            used = receipt.gas_used
+            if receipt.block is not None:  # what the chain refused may still be mined, and counts with its limit
+                used = _plausible(receipt.gas_used, gas)
         finally:
             self._budget.give_back(gas - used)
         return receipt
 
     def hand_over(self, wallet: Wallet, transaction: Transaction, gas: int, fees: Fees) -> str:
-        """Send it without waiting. Returns its hash. Raises ChainReverted and ChainTrouble."""
+        """Send it without waiting. Returns its hash. Raises ChainReverted, ChainTrouble and GasSpent.
+
+        Each further nonce counts as a transaction of its own, since a chain might mine them all.
+        """
+        nonces: set[int] = set()
         for _ in range(MOST_TRIES):
             nonce = self.chain.next_nonce(wallet.address)
-            raw, expected = signed(transaction, wallet, chain_id=self._chain_id, nonce=nonce, gas=gas, fees=fees)
+            if nonces and nonce not in nonces:
+                self._budget.take(gas)
+            nonces.add(nonce)
+            raw, expected = signed(transaction, wallet, chain_id=self.chain.chain_id(), nonce=nonce, gas=gas, fees=fees)
             if self._submitted(raw, expected):
                 self.chain.note_sent(wallet.address, nonce)
                 return expected
@@ -165,12 +170,21 @@ class Sender:
             if receipt is None:
                 receipt = self.chain.read("eth_getTransactionReceipt", [sent])
             if isinstance(receipt, dict) and receipt.get("blockNumber") is not None:
-                return receipt_of(receipt)
+                if (found := receipt_of(receipt)).hash != sent:
+                    raise ChainTrouble(f"the receipt of the transaction {sent}", f"that of {found.hash}")
+                return found
             if time.monotonic() + pause > deadline:
                 raise ChainTrouble(f"a block with the transaction {sent}", f"none in {self._patience:.0f} s")
             time.sleep(pause)
             receipt = None
             pause = min(2 * pause, LONGEST_POLL_SECONDS)
+
+
+def _plausible(used: int, limit: int) -> int:
+    """The gas that a receipt states. ChainTrouble: no transaction with this limit can have used it."""
+    if not TRANSFER_GAS <= used <= limit:
+        raise ChainTrouble(f"a receipt with {TRANSFER_GAS} to {limit} units of gas", f"{used} units")
+    return used
 
 
 def receipt_of(fields: dict[str, object]) -> Receipt:

@@ -122,3 +122,27 @@ def test_revert_of_the_contract_is_told_at_once() -> None:
 def test_view_of_no_contract_is_the_nodes_fault() -> None:
     with pytest.raises(Malformed):
         exists(chain_that_tells((200, '{"id": 1, "result": "0x"}')))
+
+
+def test_chain_whose_id_changes_is_signed_for_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chain, "SECONDS_OF_FEES", 0.0)
+    asked = chain_that_tells(*((200, f'{{"id": 1, "result": "{number}"}}') for number in ("0x7a69", "0x7a69", "0x1")))
+
+    assert asked.chain_id() == 31337
+    with pytest.raises(ChainTrouble, match="the chain 31337, as before; got the chain 1"):
+        asked.chain_id()
+
+
+@pytest.mark.parametrize("price", [hex(2**255), hex(20_000 * 10**9)])
+def test_price_of_gas_beyond_all_measure_is_not_paid(price: str) -> None:
+    block = f'{{"id": 1, "result": {{"baseFeePerGas": "{price}"}}}}'
+    asked = chain_that_tells((200, block), (200, '{"id": 1, "result": "0x1"}'))
+
+    with pytest.raises(ChainTrouble, match="a price of at most"):
+        asked.fees()
+
+
+@pytest.mark.parametrize("quantity", ["-0x5", "0x", "0x1_0", "", "0x" + "f" * 65, "9" * 100_000])
+def test_number_of_the_chain_that_is_no_quantity_is_malformed(quantity: str) -> None:
+    with pytest.raises(Malformed, match="a hex quantity"):
+        chain_that_tells((200, f'{{"id": 1, "result": "{quantity}"}}')).block_number()

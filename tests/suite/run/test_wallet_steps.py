@@ -231,6 +231,11 @@ def test_step_that_cannot_work_is_a_load_error(cases_of: Load, step: str) -> Non
 # ------------------------------------------------------------------------------------------------ a difficult chain
 
 
+def _of(transaction_hash: object, receipt: object) -> object:
+    """A receipt with this hash, unless it has one of its own."""
+    return {"transactionHash": transaction_hash, **receipt} if isinstance(receipt, dict) else receipt
+
+
 class DifficultChain:
     """A chain whose answers to `eth_sendRawTransaction` and for receipts are given; the last is repeated."""
 
@@ -261,24 +266,24 @@ class DifficultChain:
     def remembered(self, _: str, ask: Callable[[], int]) -> int:
         return self.known_gas or ask()
 
-    def read(self, method: str, _: list[object]) -> object:
+    def read(self, method: str, params: list[object]) -> object:
         assert method == "eth_getTransactionReceipt"
-        return self.receipt
+        return _of(params[0], self.receipt)
 
     def batch(self, calls: list[tuple[str, list[object]]]) -> list[object]:
-        (method, params), (then, _) = calls
+        (method, params), (then, asked) = calls
         assert (method, then) == ("eth_sendRawTransaction", "eth_getTransactionReceipt")
         self.sent.append(params[0])
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if answer is not None and not isinstance(answer, ChainReverted):
             raise answer
-        return [answer or "0x", self.at_once]
+        return [answer or "0x", _of(asked[0], self.at_once)]
 
     at_once: object = None
     """The receipt that comes with the hash."""
 
 
-MINED = {"transactionHash": "0xAA", "status": "0x1", "blockNumber": "0x5", "gasUsed": "0x5208", "logs": []}
+MINED = {"status": "0x1", "blockNumber": "0x5", "gasUsed": "0x5208", "logs": []}
 
 
 def error(message: str) -> ChainReverted:
@@ -347,9 +352,11 @@ class DemandingChain(DifficultChain):
     def read(self, method: str, params: list[object]) -> object:
         receipt = super().read(method, params)
         assert isinstance(receipt, dict)
-        return {**receipt, "status": "0x1" if len(self.sent) > 1 else "0x0", "gasUsed": hex(self.limit)}
+        if len(self.sent) > 1:
+            return receipt
+        return {**receipt, "status": "0x0", "gasUsed": hex(self.limit)}
 
-    limit = 20_000
+    limit = 21_000
 
 
 def test_transaction_that_needs_more_gas_than_the_last_of_its_kind_is_sent_again() -> None:
@@ -371,6 +378,39 @@ def test_gas_is_counted_by_what_was_used() -> None:
     sent_over(DifficultChain([None], MINED), budget)
     with pytest.raises(GasSpent):
         sent_over(DifficultChain([None], MINED), budget)
+
+
+@pytest.mark.parametrize(
+    ("lie", "why"),
+    [
+        ({"transactionHash": "0x" + "aa" * 32}, "that of 0xaaaa"),
+        ({"gasUsed": "-0xffffff"}, "-16777215 units"),
+        ({"gasUsed": "0x0"}, "0 units"),
+        ({"gasUsed": hex(2**255)}, f"{2**255} units"),
+    ],
+    ids=["another transaction", "negative gas", "no gas", "gas beyond the limit"],
+)
+def test_receipt_that_lies_is_trouble_of_the_chain_and_counts_with_the_whole_limit(
+    lie: dict[str, object], why: str
+) -> None:
+    budget = GasBudget(50_000)
+    with pytest.raises(ChainTrouble, match=why):
+        sent_over(DifficultChain([None], MINED | lie), budget)
+    assert budget.spent == 26_250
+
+
+def test_transactions_with_other_nonces_each_count_in_the_budget() -> None:
+    budget, chain = GasBudget(60_000), DifficultChain([error("nonce too low")], MINED)
+    with pytest.raises(GasSpent):
+        sent_over(chain, budget)
+    assert len(chain.sent) == 2
+    assert budget.spent == 52_500
+
+
+def test_refused_transaction_counts_with_its_limit() -> None:
+    budget = GasBudget(None)
+    sent_over(DifficultChain([error("execution reverted")], MINED), budget, to_be_reverted=True)
+    assert budget.spent == GAS_OF_A_REVERT
 
 
 @pytest.fixture
