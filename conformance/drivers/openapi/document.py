@@ -38,7 +38,7 @@ OTHERS = (*BILLING, *WALLET_SIGNED, "run_action")
 NOT_SERVED = frozenset({404, 405, 501})
 MOST_REDIRECTS = 5
 MOST_SCRIPTS = 10
-SCRIPT = re.compile(r"""<script[^>]*\bsrc\s*=\s*["']?([^"'\s>]+)""", re.IGNORECASE)
+SCRIPT = re.compile(r"""<script[^<>]*\bsrc\s*=\s*["']?([^"'\s>]+)""", re.IGNORECASE)
 JAVASCRIPT = re.compile(
     r"(?:application|text)/(?:x-)?(?:java|ecma)script|text/(?:javascript1\.[0-5]|jscript|livescript)"
 )
