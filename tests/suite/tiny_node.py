@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qsl, urlsplit
 
@@ -94,7 +95,7 @@ class TinyNode:
         return [asked.path for asked in self.asked]
 
     def _new_account(self) -> Told:
-        key = base64.b64encode(len(self.groups).to_bytes(32)).decode()
+        key = base64.b64encode(sha256(len(self.groups).to_bytes(32)).digest()).decode()
         self.groups[key] = []
         return Told(body={"api_key": key, "wallet_address": "0x" + "ab" * 20})
 

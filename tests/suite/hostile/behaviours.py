@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import json
 import zlib
@@ -136,9 +137,43 @@ HEADERS: dict[str, Hostility] = {
 }
 """Headers beside a sound answer."""
 
+
+def echoing(disguised: Callable[[str], str], header: str = "") -> Hostility:
+    """A text that is no JSON with the key of the request in disguise, or a header with it."""
+
+    def answer(connection: Connection, asked: Asked, told: Told) -> None:
+        key = disguised(asked.key)
+        tells(200, f"key: {key}".encode(), *([f"{header}: {key}"] if header else []))(connection, asked, told)
+
+    return Hostility(answer, "fail", "JSON")
+
+
+ECHOES: dict[str, Hostility] = {
+    "key": echoing(str),
+    "key in upper case": echoing(str.upper),
+    "key backwards": echoing(lambda key: key[::-1]),
+    "key backwards in escapes of JSON": echoing(lambda key: "".join(f"\\u{ord(one):04x}" for one in key[::-1])),
+    "key in base64": echoing(lambda key: base64.b64encode(key.encode()).decode()),
+    "key in hex": echoing(lambda key: key.encode().hex()),
+    "key in percent escapes": echoing(lambda key: "".join(f"%{ord(one):02X}" for one in key)),
+    "key in halves": echoing(lambda key: json.dumps({"a": key[:22], "b": key[22:]})),
+    "key in a list of characters": echoing(lambda key: json.dumps([*key])),
+    "key in lines": echoing(lambda key: "\n".join(key[at : at + 20] for at in range(0, len(key), 20))),
+    "key in a header": echoing(str.swapcase, "X-Key"),
+    "key in a link": echoing(lambda key: f"<http://127.0.0.1:9/?key={key}>; rel=next", "Link"),
+}
+"""The key of the request, in what is written of a failure."""
+
 SILENCES: dict[str, Hostility] = {
     name: Hostility(whatever_is_asked(behaviour), "fail", "no answer in time") for name, behaviour in SLOW.items()
 }
 """Answers that never end; the run waits a second for each."""
 
-KINDS = {"sockets": SOCKETS, "JSON": JSON_TEXTS, "lists": LISTS, "packings": PACKINGS, "headers": HEADERS}
+KINDS = {
+    "sockets": SOCKETS,
+    "JSON": JSON_TEXTS,
+    "lists": LISTS,
+    "packings": PACKINGS,
+    "headers": HEADERS,
+    "echoes": ECHOES,
+}

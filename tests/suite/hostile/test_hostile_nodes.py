@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -35,6 +36,7 @@ cases:
       - {{call: list_groups, with: {{page_number: 0, page_size: "${{size}}"}}}}
 """
 """A case for each behaviour, which the size of its page names. It asks for JSON and for nothing more."""
+REPORTS = ("--html", "out/page.html", "--har", "out/log.har", "--junit", "out/junit.xml", "--replay", "out")
 VERDICTS = {"fail": ExitCode.FAILS, "inconclusive": ExitCode.INCONCLUSIVE, "pass": ExitCode.CONFORMS}
 """Of a case; and what a run ends with whose worst case has it, the worst first."""
 
@@ -80,6 +82,13 @@ def within_bounds(done: Ended) -> None:
     assert done.code != ExitCode.CRASHED, done.text[-2000:]
 
 
+def shows(text: str, key: str) -> bool:
+    """Whether a text tells a half of a key, forwards or backwards, whatever the case and what stands between."""
+    letters, hidden = (re.sub("[^a-z0-9]", "", one.lower()) for one in (text.replace("\\n", ""), key))
+    half = len(hidden) // 2
+    return any(part in letters for way in (hidden, hidden[::-1]) for part in (way[:half], way[half:]))
+
+
 def run_against(table: dict[str, Hostility], folder: Path, *options: str) -> tuple[Ended, dict[str, dict[str, Any]]]:
     """A run with a case for each behaviour: how it ended, and its cases by the name of the behaviour."""
     rows = ", ".join(f"{{id: b{number:03}, size: {number}}}" for number in range(1, len(table) + 1))
@@ -91,9 +100,23 @@ def run_against(table: dict[str, Hostility], folder: Path, *options: str) -> tup
         return by_size.get(asked.query["page_size"]) if asked.path == "list_groups" else None
 
     with spoiling_node(chosen) as node:
-        command = ["run", "--node-url", node.url, "--pack-dir", "packs", "--case", "spoilt::*", "--output", "out"]
+        command = [
+            "run",
+            "--node-url",
+            node.url,
+            "--pack-dir",
+            "packs",
+            "--case",
+            "spoilt::*",
+            "--output",
+            "out",
+            *REPORTS,
+        ]
         done = ended(folder, *command, *options)
     within_bounds(done)
+    written = done.text + "".join(path.read_text("utf-8") for path in (folder / "out").iterdir())
+    assert node.groups
+    assert [key for key in node.groups if shows(written, key)] == []
     assert (folder / "out" / "results.json").exists(), done.text
     cases = json.loads((folder / "out" / "results.json").read_text(encoding="utf-8"))["cases"]
     return done, dict(zip(table, cases, strict=True))
