@@ -115,6 +115,8 @@ class Failure:
     """A pack that shows the failure by itself, for a case whose steps were drawn at random."""
     conversation: Conversation | None = None
     """All exchanges of the case, where it failed."""
+    hint: str = ""
+    """What to look at where the node is right: mostly the key of the profile whose other value explains what came."""
 
 
 class CellVerdict(StrEnum):

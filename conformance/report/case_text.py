@@ -56,6 +56,7 @@ def _rows(failure: Failure | FailureShown, pack: str) -> Iterator[tuple[str, str
     yield "at", f"{pack}.py, {failure.step}" if failure.step.startswith("line ") else failure.step
     yield "expected", failure.expected
     yield from difference(failure.expected, failure.got) or [("got", failure.got)]
+    yield "hint", failure.hint
 
 
 def _statements(names: Sequence[str]) -> Iterator[str]:

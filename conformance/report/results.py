@@ -122,6 +122,8 @@ class FailureShown(Part):
     """A pack that shows the failure by itself, for a case whose steps were drawn at random."""
     conversation: ConversationShown | None = None
     """All exchanges of a case that failed, as far as their size permits."""
+    hint: str = ""
+    """What to look at where the node is right: mostly the key of the profile whose other value explains what came."""
 
 
 class CellResult(Part):

@@ -46,14 +46,20 @@ class Reliance:
         """Keys that the case itself names, the likeliest cause of a Departure."""
         self._borne_out = target.borne_out
         self._read: dict[str, object] = {}
+        self._stated: dict[str, object] = {}
         self._sent: dict[str, dict[str, object]] = {}
         """By operation: the keys that a not yet accepted request relies on."""
 
     def note(self, key: str, value: object) -> None:
         """A key of the profile was read."""
-        if key in self._assumed:
-            self._read.pop(key, None)
-            self._read[key] = value
+        read = self._read if key in self._assumed else self._stated
+        read.pop(key, None)
+        read[key] = value
+
+    @property
+    def stated(self) -> dict[str, object]:
+        """Key to value of all that the profile states and the case read, the newest first."""
+        return dict(reversed(list(self._stated.items())))
 
     @property
     def open(self) -> dict[str, object]:
@@ -86,7 +92,9 @@ class Reliance:
     def sending(self, operation: Operation) -> None:
         """A request of an operation is sent: its outcome relies on how it is written, and on no name in an answer."""
         for key, value in operation.keys.items():
-            if key in self._assumed and key.startswith(OF_REQUESTS):
+            if key not in self._assumed:
+                self.note(key, value)
+            elif key.startswith(OF_REQUESTS):
                 self._sent.setdefault(operation.name, {})[key] = value
 
     def accepted(self, request: OutgoingRequest, answer: Answer, label: str) -> None:
