@@ -8,7 +8,7 @@ import json
 import zlib
 from collections.abc import Callable
 
-from hostile_connections import BROKEN, LARGE, REDIRECTS, SLOW, Behaviour, Connection
+from hostile_connections import BROKEN, LARGE, REDIRECTS, Behaviour, Connection
 from spoiling_node import Hostility, bytes_of, tells
 from tiny_node import Asked, Told
 
@@ -163,11 +163,6 @@ ECHOES: dict[str, Hostility] = {
     "key in a link": echoing(lambda key: f"<http://127.0.0.1:9/?key={key}>; rel=next", "Link"),
 }
 """The key of the request, in what is written of a failure."""
-
-SILENCES: dict[str, Hostility] = {
-    name: Hostility(whatever_is_asked(behaviour), "fail", "no answer in time") for name, behaviour in SLOW.items()
-}
-"""Answers that never end; the run waits a second for each."""
 
 KINDS = {
     "sockets": SOCKETS,
