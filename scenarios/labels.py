@@ -178,6 +178,7 @@ def set_back(judge: Judge, node: Node) -> None:
     }
     for lists, (update, named, ids) in updates.items():
         first = [pluck(read_list(node.session, lists, alice), member) for member in ("name", "description")]
+        judge.set_up(all(first), f"an item in {lists}, with its labels")
         for name, text in (("another", "other words"), (first[0][0], first[1][0])):
             node.session.accept(node.session.request(update, alice, **named, name=name, description=text))
         with judge.apart(*ids):
