@@ -65,9 +65,9 @@ def rows() -> Sequence[Row]:
 
 
 def _row(name: str, reader: Reader) -> Row:
-    found = [(shape, *(_processor_ms(reader, shape, size) for size in (LARGEST // 2, LARGEST))) for shape in SHAPES]
-    long = [one for one in found if one[2] >= LEAST_MS] or [max(found, key=lambda one: one[2])]
-    _, half, whole = max(long, key=lambda one: one[2] / one[1])
+    found = [(_processor_ms(reader, shape, LARGEST // 2), _processor_ms(reader, shape, LARGEST)) for shape in SHAPES]
+    long = [(half, whole) for half, whole in found if whole >= LEAST_MS] or [max(found, key=lambda times: times[1])]
+    half, whole = max(long, key=lambda times: times[1] / times[0])
     return Row(f"{name}, {LARGEST} characters, worst of {len(SHAPES)} shapes", whole, "half as many", half, 3.0)
 
 
