@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,22 +51,30 @@ class Ended:
     """The most that it held in memory at once."""
 
 
+# A process begins with the memory of the one that forks it, so a small one starts the command and measures it.
+MEASURED = """
+import resource, subprocess, sys
+code = subprocess.run(sys.argv[3:], timeout=float(sys.argv[2])).returncode
+with open(sys.argv[1], "w") as file:
+    file.write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss))
+sys.exit(code)
+"""
+
+
 def ended(folder: Path, *command: str) -> Ended:
     """Run a command to its end."""
-    with (folder / "terminal").open("wb") as terminal:
-        process = subprocess.Popen(  # noqa: S603 - our own
-            [sys.executable, "-m", "conformance", *command],
-            cwd=folder,
-            stdout=terminal,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, "NO_COLOR": "1"},
-        )
-        guard = threading.Timer(WATCHDOG_SECONDS, process.kill)
-        guard.start()
-        _, status, usage = os.wait4(process.pid, 0)
-        guard.cancel()
-        process.returncode = os.waitstatus_to_exitcode(status)
-    return Ended(process.returncode, (folder / "terminal").read_text(encoding="utf-8"), usage.ru_maxrss)
+    words = [sys.executable, "-m", "conformance", *command]
+    done = subprocess.run(  # noqa: S603 - our own
+        [sys.executable, "-c", MEASURED, "memory", str(WATCHDOG_SECONDS), *words],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, "NO_COLOR": "1"},
+        text=True,
+        check=False,
+    )
+    assert (folder / "memory").exists(), done.stdout[-2000:]
+    return Ended(done.returncode, done.stdout, int((folder / "memory").read_text(encoding="utf-8")))
 
 
 MOST_TERMINAL = 100_000

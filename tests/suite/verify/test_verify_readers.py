@@ -103,7 +103,6 @@ def service(text: str) -> str:
         service(f"image: &i {PIN}\n  two: {{image: *i}}"),
         service(f"image: >-\n      {PIN}"),
         f"x-base: &base\n  image: {PIN}\nservices:\n  one:\n    <<: *base\n    restart: always\n",
-        f"x: &a {{image: bad}}\ny: &b {{image: '{PIN}'}}\nservices: {{one: {{<<: [*b, *a]}}}}",
         service(f"image: {PIN}\n    environment: {{image: x}}"),
     ],
 )
@@ -129,6 +128,7 @@ def aliases_of_aliases() -> str:
         ("services: {one: }", "image-absent"),
         (service("restart: always"), "image-absent"),
         (service("image:"), "image-unpinned"),
+        (f"x: &a {{image: bad}}\ny: &b {{image: '{PIN}'}}\nservices: {{one: {{<<: [*b, *a]}}}}", "image-unpinned"),
         (service("image: 5"), "image-unpinned"),
         (service(f"image: [{PIN}]"), "image-unpinned"),
         (service("image: nginx"), "image-unpinned"),
