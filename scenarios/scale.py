@@ -24,12 +24,13 @@ from conformance.values.json_values import pluck, printed
 NEEDS = ("managed_accounts",)
 MANY = 61
 KEYS = 201
+FIFTY_ONE = 51
 BYTE = 256
 MORE_THAN_A_BYTE = 258
 AROUND_A_BYTE = (BYTE - 1, BYTE, BYTE + 1)
 ENDS = (10, 16, 20, 32, 50, 64, 100, 128, 200, BYTE)
 """Numbers of items at which pages, buffers and small integers end."""
-LISTS_KEYS = "auth.usage_key_permission.list_api_keys"
+ANY_KEY_LISTS_KEYS = {"auth.usage_key_permission.list_api_keys": "any_key"}
 SMALL = 7
 """Items on a small page. Divides none of the lengths, so that the last page is shorter."""
 FAR = (2**31, 2**32, 2**32 + 1, 2**63, 2**64 - 1)
@@ -67,17 +68,15 @@ def check_pages(judge: Judge, node: Node, request: OutgoingRequest, least: int) 
                 judge.same(answer.value, [], f"page {number}")
 
 
-@case("long-lists", requirements=["LIST-010", "LIST-020", "LIST-050", "LIST-060", "MODE-080"], needs=NEEDS)
+@case("long-lists", requirements=["LIST-010", "LIST-020", "LIST-050", "LIST-060"], needs=NEEDS)
 def long_lists(judge: Judge, node: Node) -> None:
-    """Lists of more than fifty items hold each item once over their pages, groups in the order of creation.
-
-    Those of two hundred usage keys stay as they were when the account is converted.
-    """
+    """Lists of more than fifty items hold each item once over their pages, groups in the order of creation."""
     alice = node.accounts.new().key
     made = [node.groups.add(alice, str(number)).listed_id for number in range(MANY)]
     for number in range(MANY):
         node.actions.add(alice, node.actions.sample_cid(str(number)))
-    keys = [node.usage_keys.add(alice, name=str(number)) for number in range(KEYS)]
+    for number in range(KEYS):
+        node.usage_keys.add(alice, name=str(number))
     for operation, least in (("list_groups", MANY), ("list_actions", MANY), ("list_api_keys", KEYS)):
         check_pages(judge, node, node.session.request(operation, alice), least)
     request = node.session.request("list_groups", alice)
@@ -85,11 +84,18 @@ def long_lists(judge: Judge, node: Node) -> None:
         for size in (small_page(node), node.session.target.page_size):
             listed = pluck(read_pages(node.session, request, size), "id")
             judge.same([one for one in listed if one in made], made, f"the groups on pages of {size}")
-    if node.session.target.profile_value(LISTS_KEYS) == "any_key":
-        shown = node.usage_keys.list(keys[-1].key)
-        node.accounts.convert(alice, node.wallets.new("carol"))
-        with judge.apart("MODE-080"):
-            judge.same(node.usage_keys.list(keys[-1].key), shown, "the usage keys after the conversion")
+
+
+@case("conversion-keeps-many-usage-keys", requirements=["MODE-080"], needs=NEEDS, uses=[ANY_KEY_LISTS_KEYS])
+def conversion_keeps_many_usage_keys(judge: Judge, node: Node) -> None:
+    """A conversion keeps more than fifty usage keys as they were."""
+    alice = node.accounts.new().key
+    keys = [node.usage_keys.add(alice, name=str(number)).key for number in range(FIFTY_ONE)]
+    shown = node.usage_keys.list(keys[-1])
+    judge.set_up(len(shown) >= len(keys), f"a list of {len(keys)} usage keys")
+    node.accounts.convert(alice, node.wallets.new("carol"))
+    with judge():
+        judge.same(node.usage_keys.list(keys[-1]), shown, "the usage keys after the conversion")
 
 
 @case(

@@ -102,7 +102,7 @@ IN_CI = {
     "service-conformance selftest --rest": (".ci/run", "-e selftest -- --rest"),
     # Tier one and the rest, which continuous integration runs one after the other.
     "service-conformance selftest --full": (".ci/run", "-e selftest -- --rest"),
-    "service-conformance selftest --automatic 20 --seed 1": (".ci/run", "-e selftest -- --automatic 20"),
+    "service-conformance selftest --automatic 8 --seed 1": (".ci/run", "-e selftest -- --automatic 8"),
     "service-conformance selftest --load": (".ci/run", "-e selftest -- --load"),
     "service-conformance selftest --load --mutant 'nonce-*'": (".ci/run", "-e selftest -- --load"),
     "service-conformance selftest --seeds 20": ("tests/suite/selftest/test_seeds.py", "try_seeds("),
