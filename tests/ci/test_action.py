@@ -129,7 +129,8 @@ def test_node_that_breaks_statements_fails_the_job_with_an_annotation_for_each(o
 
 
 def test_nothing_that_a_node_answers_is_a_command_to_the_runner(second: Used) -> None:
-    assert "##[error]pwned" in second.log
+    assert "# #[error]pwned" in second.log
+    assert "##[error]pwned" not in second.log
     assert [command for command in second.commands if not command.startswith("::error title=")] == []
     assert "pwned" not in second.outputs.values()
 
