@@ -15,7 +15,7 @@ from conformance.service.lists import read_list
 from conformance.service.node import Node
 from conformance.service.refusal import was_accepted
 from conformance.service.usage_keys import NO_PERMISSIONS
-from conformance.values.json_values import pluck
+from conformance.values.json_values import pluck, printed
 
 NEEDS = ("managed_accounts",)
 HALF = "\ud800"
@@ -178,8 +178,9 @@ def set_back(judge: Judge, node: Node) -> None:
     }
     for lists, (update, named, ids) in updates.items():
         first = [pluck(read_list(node.session, lists, alice), member) for member in ("name", "description")]
-        judge.set_up(all(first), f"an item in {lists}, with its labels")
-        for name, text in (("another", "other words"), (first[0][0], first[1][0])):
+        own = [labels for labels in zip(*first, strict=True) if node.session.label in printed(labels[0])]
+        judge.set_up(len(own) == 1, f"one item of the case in {lists}, with its labels")
+        for name, text in (("another", "other words"), own[0]):
             node.session.accept(node.session.request(update, alice, **named, name=name, description=text))
         with judge.apart(*ids):
             now = [pluck(read_list(node.session, lists, alice), member) for member in ("name", "description")]
