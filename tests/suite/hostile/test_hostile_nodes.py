@@ -18,7 +18,7 @@ from tiny_node import Asked
 
 from conformance.verdict import ExitCode
 
-WATCHDOG_SECONDS = 120
+WATCHDOG_SECONDS = 600
 """A guard against hanging."""
 MOST_MEMORY_KIB = 500 * 1024
 PACK = """\
