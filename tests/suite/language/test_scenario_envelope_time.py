@@ -56,6 +56,12 @@ def test_work_that_always_takes_too_long_teaches_nothing(clock: Turned) -> None:
         within_one_second(clock.work, lambda: 0.6, never, 3)
 
 
+def test_work_that_always_takes_more_than_a_second_is_given_up_early(clock: Turned) -> None:
+    with pytest.raises(Inconclusive, match="none in 8 tries that took a second"):
+        within_one_second(clock.work, lambda: 1.4, never, 40)
+    assert len(clock.begun) == 8
+
+
 def test_late_work_that_stands_all_the_same_is_done_once(clock: Turned) -> None:
     assert within_one_second(clock.work, lambda: 5.0, lambda _: True, 3) == "done in 1001"
     assert clock.begun == [1001]
