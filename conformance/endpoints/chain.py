@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TypeAlias
@@ -127,13 +126,17 @@ class ChainClient:
                     raise
             except (ServerFault, Malformed, Throttled):
                 pass
-            time.sleep(pause)
+            self.pause(pause)
         try:
             return self.request(method, params)
         except (ChainReverted, ServerFault, Malformed) as problem:
             if isinstance(problem, ChainReverted) and problem.by_contract:
                 raise
             raise ChainTrouble(problem.expected, problem.got, problem.exchange) from problem
+
+    def pause(self, seconds: float) -> None:
+        """Wait so many seconds. Raises KeyboardInterrupt when the run is interrupted."""
+        self._target.pause(seconds)
 
     def remembered(self, name: str, ask: Callable[[], int]) -> int:
         """The chain's answer, cached for all cases of the run."""

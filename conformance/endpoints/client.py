@@ -6,7 +6,9 @@ import copy
 import math
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Self, TypeVar
@@ -16,12 +18,14 @@ import httpx
 
 from conformance.endpoints.bodies import TooLargeError, Volume, body_of, too_long
 from conformance.endpoints.extent import SampleOptions
+from conformance.endpoints.interruption import Interruption
 from conformance.endpoints.log import ExchangeLog, RawExchange, Timing
 from conformance.endpoints.messages import OF_GATEWAYS, Answer, Message
 from conformance.endpoints.pace import Budget, GasBudget, Pace, PurchaseBudget
 from conformance.endpoints.patience import Patience
 from conformance.endpoints.redaction import SeenKeys
 from conformance.endpoints.transport import MOST_CONNECTIONS, Received, exchange_within, http_client
+from conformance.endpoints.turns import Turn, Turns
 from conformance.problems import (
     BeyondLimits,
     ConnectionDropped,
@@ -80,7 +84,6 @@ class Target:
         budget: Budget | None = None,
         gas: GasBudget | None = None,
         extent: SampleOptions | None = None,
-        shared: bool = False,
         patience: Patience | None = None,
     ) -> None:
         self.base_url = base_url.rstrip("/")
@@ -90,8 +93,6 @@ class Target:
         self.purchases = PurchaseBudget(profile.payments.most_cents)
         self.gas = gas or GasBudget(None)
         self.extent = extent or SampleOptions()
-        self.shared = shared
-        """Whether other processes judge this node at the same time."""
         self.ends_with_run = False
         """Whether the run started this node, so that nothing outlives the run and no clean-up is needed."""
         self.borne_out: set[str] = set()
@@ -109,14 +110,17 @@ class Target:
         self._pace = pace or Pace(None)
         self._operations: dict[str, Operation] = {}
         self._remembered: dict[str, tuple[float, object]] = {}
-        self._remembering = threading.RLock()
+        self._asking: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
         self._patience = patience or Patience()
         self._was_reached = False
         self._timeout = self._patience.seconds or _longest(profile)
         self.reuses_connections = True
         """Whether a request may go over a connection that carried another one."""
-        self._http = http_client(self._timeout, MOST_CONNECTIONS, profile.trusted_file)
-        self._unpooled = http_client(self._timeout, 0, profile.trusted_file)
+        self.interruption = Interruption()
+        self.turns: Turns | None = None
+        """Whose turn it is, where several cases run at this node at the same time."""
+        self._http = http_client(self._timeout, MOST_CONNECTIONS, profile.trusted_file, self.interruption)
+        self._unpooled = http_client(self._timeout, 0, profile.trusted_file, self.interruption)
 
     def __enter__(self) -> Self:
         return self
@@ -137,6 +141,18 @@ class Target:
         """The same node, budgets and connections with another seed."""
         other = copy.copy(self)
         other.seed = seed
+        return other
+
+    def without_kept_connections(self) -> Self:
+        """The same node, for requests of which each goes over a connection of its own."""
+        other = copy.copy(self)
+        other.reuses_connections = False
+        return other
+
+    def settling_longer(self, seconds: float) -> Self:
+        """The same node, for requests that wait so much longer for writes to show."""
+        other = copy.copy(self)
+        other.longer_settling = seconds
         return other
 
     @property
@@ -166,7 +182,7 @@ class Target:
 
     def remembered(self, name: str, ask: Callable[[], T], seconds: float = math.inf) -> T:
         """The result of `ask`, cached under this name for so many seconds, by default for the whole run."""
-        with self._remembering:
+        with self._asking[name]:
             asked, known = self._remembered.get(name, (-math.inf, None))
             now = time.monotonic()
             if now - asked >= seconds or asked == -math.inf:
@@ -226,13 +242,13 @@ class Target:
                 if not self._was_reached or time.monotonic() + RETRY_SECONDS > restarted_by:
                     self._was_reached = False
                     raise
-                time.sleep(RETRY_SECONDS)
+                self.pause(RETRY_SECONDS)
                 continue
             self._was_reached = True
             wait = asked_to_wait(answer)
             if wait is not None and time.monotonic() + wait <= until:
                 waited = True
-                time.sleep(wait)
+                self.pause(wait)
                 continue
             if wait is not None and waited:
                 self._patience.note_timeout(began)
@@ -244,9 +260,24 @@ class Target:
         """Whether a request that the server may have carried out does no harm when it is sent again."""
         return message.method in SAFE_METHODS or message.path == self.profile.chain.rpc_url
 
+    @contextmanager
+    def turn(self) -> Iterator[Turn]:
+        """Run a case within the block: beside others, or alone from its first `be_alone`."""
+        with self.turns.one() if self.turns else nullcontext(Turn()) as turn:
+            yield turn
+
+    def be_alone(self) -> None:
+        """Wait until no other case runs at this node, and let none begin until the turn of this thread's case ends."""
+        if self.turns:
+            self.turns.be_alone()
+
     def await_turn(self) -> None:
         """Wait until the run's rate limit allows the next request."""
-        self._pace.wait()
+        self.pause(self._pace.take())
+
+    def pause(self, seconds: float) -> None:
+        """Wait so many seconds. Raises KeyboardInterrupt when the run is interrupted."""
+        self.interruption.pause(seconds)
 
     def spend(self, cents: int, log: ExchangeLog) -> None:
         """Count the cost of a call, or take it back. BudgetSpent: it would exceed the run's limit.
@@ -295,11 +326,13 @@ class Target:
             number = self._unanswered(message, url, began, log, operation)
             raise ProxyFault("a proxy that connects to the node", str(problem), number) from problem
         except NEVER_SENT as problem:
+            self.interruption.check()
             number = self._unanswered(message, url, began, log, operation)
             if "CERTIFICATE_VERIFY_FAILED" in str(problem):
                 raise Untrusted("a certificate that this machine trusts", str(problem), number) from problem
             raise Unreachable("a node that listens", f"{type(problem).__name__}: {problem}", number) from problem
         except httpx.RequestError as problem:
+            self.interruption.check()
             number = self._unanswered(message, url, began, log, operation)
             if MUCH_HEADER in str(problem):
                 raise self._beyond(f"more than {MOST_HEADER_BYTES} bytes of headers", number) from problem

@@ -18,7 +18,8 @@ class NodeClock:
         """Seconds from the right time."""
 
     def set(self, offset: int) -> Answer:
-        """Move it by this many seconds from the right time."""
+        """Move it by this many seconds from the right time. No other case runs until this one has ended."""
+        self._target.be_alone()
         answer = tell_control(self._target, self._log, "clock", {"offset_seconds": offset})
         if answer.accepted:
             self.offset = offset

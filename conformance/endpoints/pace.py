@@ -21,15 +21,15 @@ class Pace:
         self._next = 0.0
         self._lock = threading.Lock()
 
-    def wait(self) -> None:
-        """Wait until the next request may be sent."""
+    def take(self) -> float:
+        """Take the place of the next request; the seconds after which it may be sent."""
         if not self._gap:
-            return
+            return 0.0
         with self._lock:
             now = time.monotonic()
             due = max(self._next, now)
             self._next = due + self._gap
-        time.sleep(due - now)
+        return due - now
 
 
 class Budget:

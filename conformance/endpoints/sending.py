@@ -175,7 +175,7 @@ class Sender:
                 return found
             if time.monotonic() + pause > deadline:
                 raise ChainTrouble(f"a block with the transaction {sent}", f"none in {self._patience:.0f} s")
-            time.sleep(pause)
+            self.chain.pause(pause)
             receipt = None
             pause = min(2 * pause, LONGEST_POLL_SECONDS)
 

@@ -17,6 +17,7 @@ import httpcore
 import httpx
 
 from conformance.endpoints.bodies import TooLargeError
+from conformance.endpoints.interruption import Interruption
 from conformance.transport import Pool, Routes, trusted
 from conformance.transport.bounded import BoundedStream, Opening, time_left
 
@@ -62,14 +63,16 @@ def exchange_within(seconds: float) -> Iterator[Received]:
         RECEIVED.reset(before)
 
 
-def http_client(timeout: float, kept: int, ca_file: Path | None = None) -> httpx.Client:
+def http_client(
+    timeout: float, kept: int, ca_file: Path | None = None, interruption: Interruption | None = None
+) -> httpx.Client:
     """A client that keeps so many idle connections. `ca_file`: certificates to trust beside this machine's."""
     trust = partial(trusted, ca_file)
     return httpx.Client(
         timeout=timeout,
         follow_redirects=False,
         trust_env=False,  # what of the environment counts, the transport reads
-        transport=Routes(partial(_pool, kept), trust, trust),
+        transport=Routes(partial(_pool, kept, interruption or Interruption()), trust, trust),
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # the keys alone say who asks
         headers={
             "User-Agent": "service-conformance",
@@ -79,12 +82,16 @@ def http_client(timeout: float, kept: int, ca_file: Path | None = None) -> httpx
     )
 
 
-def _pool(kept: int, context: ssl.SSLContext, proxy: httpcore.Proxy | None) -> Pool:
-    return Pool(context, proxy, most=MOST_CONNECTIONS, kept=kept, idle_seconds=KEEP_IDLE_SECONDS, network=_Network())
+def _pool(kept: int, interruption: Interruption, context: ssl.SSLContext, proxy: httpcore.Proxy | None) -> Pool:
+    network = _Network(interruption)
+    return Pool(context, proxy, most=MOST_CONNECTIONS, kept=kept, idle_seconds=KEEP_IDLE_SECONDS, network=network)
 
 
 class _OfTheExchange:
     """The bounds of the exchange that the thread, or greenlet, is carrying out."""
+
+    def __init__(self, interruption: Interruption) -> None:
+        self._interruption = interruption
 
     def seconds(self, timeout: float | None, over: type[Exception]) -> float | None:
         """How long one wait may take. Raises `over` where the exchange is over."""
@@ -97,11 +104,16 @@ class _OfTheExchange:
 
     def open(self, opening: Opening, timeout: float | None) -> httpcore.NetworkStream:
         """Open within the time that is left."""
-        return opening(self.seconds(timeout, httpcore.ConnectTimeout))
+        stream = opening(self.seconds(timeout, httpcore.ConnectTimeout))
+        self._interruption.note(stream)
+        return stream
 
 
 class _Network(httpcore.SyncBackend):
-    """Connections that keep to the time-out of the exchange."""
+    """Connections that keep to the time-out of the exchange, and that an interruption breaks."""
+
+    def __init__(self, interruption: Interruption) -> None:
+        self._interruption = interruption
 
     def connect_tcp(
         self,
@@ -112,7 +124,7 @@ class _Network(httpcore.SyncBackend):
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.NetworkStream:
         """Connect."""
-        bounds = _OfTheExchange()
+        bounds = _OfTheExchange(self._interruption)
         connect = super().connect_tcp
         stream = bounds.open(lambda seconds: connect(host, port, seconds, local_address, socket_options), timeout)
         return BoundedStream(stream, bounds)

@@ -1,30 +1,83 @@
-"""Lets cases take turns at a node that several processes judge: while one uses a control, the others wait."""
+"""Lets the cases of a run go on beside one another at one node, and one alone while others would notice what it does.
+
+Such a case has the node for itself from the moment at which it first moves the clock, renews the certificate or
+troubles the payment provider, until it has ended. Until then it prepares beside the others.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
-from conformance.endpoints.client import Target
-from conformance.endpoints.locks import between_processes
+from conformance.endpoints.interruption import Interruption
 
-
-def _has_controls(target: Target) -> bool:
-    """Whether a case can change what other cases of the run meet: the time, the certificate, the payment provider."""
-    profile = target.profile
-    controls = any(profile.offers(name) for name in ("clock_control", "certificate_control"))
-    return controls or profile.payments.control_url is not None
+SECONDS_BETWEEN_LOOKS = 0.2
+"""How often a thread that waits for its turn looks whether the run was interrupted."""
 
 
-@contextmanager
-def turn(target: Target, *, alone: bool) -> Iterator[None]:
-    """Hold the node while a case runs, exclusively for a case that has to run `alone`."""
-    if not target.shared or not _has_controls(target):
-        yield
-        return
-    with ExitStack() as held:
-        with between_processes(
-            f"gate of {target.base_url}"
-        ):  # keeps later cases from overtaking one that waits for all others
-            held.enter_context(between_processes(f"controls of {target.base_url}", shared=not alone))
-        yield
+class Turn:
+    """The turn of one case."""
+
+    def __init__(self) -> None:
+        self.is_alone = False
+        self.waited = 0.0
+        """Seconds in which it could not go on."""
+
+
+_turn: ContextVar[Turn | None] = ContextVar("turn", default=None)
+"""That of the case which this thread runs."""
+
+
+class Turns:
+    """Who runs: cases beside one another, or one alone, when no other is left that could go on beside it."""
+
+    def __init__(self, interruption: Interruption) -> None:
+        self._interruption = interruption
+        self._changed = threading.Condition()
+        self._beside = 0
+        self._is_taken = False
+        """Whether a case runs alone."""
+
+    @contextmanager
+    def one(self) -> Iterator[Turn]:
+        """Run a case within the block, as soon as none is alone."""
+        turn = Turn()
+        with self._changed:
+            self._wait(turn, lambda: not self._is_taken)
+            self._beside += 1
+        before = _turn.set(turn)
+        try:
+            yield turn
+        finally:
+            _turn.reset(before)
+            with self._changed:
+                if turn.is_alone:
+                    self._is_taken = False
+                else:
+                    self._beside -= 1
+                self._changed.notify_all()
+
+    def be_alone(self) -> None:
+        """Wait until the case of this thread is alone, which it then is to its end."""
+        turn = _turn.get()
+        if turn is None or turn.is_alone:
+            return
+        with self._changed:
+            self._beside -= 1
+            self._changed.notify_all()
+            try:
+                self._wait(turn, lambda: not self._is_taken and not self._beside)
+                self._is_taken = turn.is_alone = True
+            finally:
+                if not turn.is_alone:
+                    self._beside += 1
+
+    def _wait(self, turn: Turn, may_go_on: Callable[[], bool]) -> None:
+        began = time.monotonic()
+        while not may_go_on():
+            self._changed.wait(SECONDS_BETWEEN_LOOKS)
+            self._interruption.check()
+        turn.waited += time.monotonic() - began

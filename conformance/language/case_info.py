@@ -29,7 +29,9 @@ class CaseInfo:
     silence_is_not_offered: bool = False
     """Whether a profile key that the case reads while it runs, and the profile leaves out, makes it not offered."""
     alone: bool = False
-    """Whether no other case may run at the same time."""
+    """Whether other cases of the same time would notice what it does: it moves the clock, for example."""
+    counts_time: bool = False
+    """Whether time that passes before it is alone would count: it signs for a time to which it then moves the clock."""
     step_ids: set[str] = field(default_factory=set)
     requirements: tuple[str, ...] = ()
     """The requirements that its steps may judge; empty where the driver decides what a departure means."""

@@ -124,20 +124,15 @@ def hint(assumed: Mapping[str, object], explains: str = "") -> str:
     return f"assumed {listed}{more}, of which none explains it by itself; state what your node does in its profile"
 
 
-def when_settled(outcome: Outcome, target: Target, again: Callable[[], Outcome]) -> Outcome:
+def when_settled(outcome: Outcome, target: Target, reliance: Reliance, again: Callable[[Target], Outcome]) -> Outcome:
     """The outcome of a case, after a second run where only the assumed settling time of writes explains its departure.
 
     The second run waits longer for writes to show. A departure that it repeats does not come from slow writes.
     """
     if list(outcome.assumed) != [SETTLE_TIME]:
         return outcome
-    target.longer_settling = SETTLING_SECONDS
-    target.borne_out.add(SETTLE_TIME)
-    try:
-        patient = again()
-    finally:
-        target.longer_settling = 0.0
-        target.borne_out.discard(SETTLE_TIME)
+    with reliance.believing(SETTLE_TIME):
+        patient = again(target.settling_longer(SETTLING_SECONDS))
     if patient.verdict is not Verdict.FAIL:
         return added(outcome, patient)
     target.settled_at_once += 1

@@ -47,14 +47,13 @@ class JudgedNode:
                 self.profile = ready
 
     def target(self, place: int = 0) -> Target:
-        """A target for the process with this number, from 0, with its share of the rate and of the budgets."""
+        """A target, for a bundled node that of the process with this number, from 0, with its share of the budgets."""
         url, profile = str(self.url), self.profile
         if self._bundled is not None:
             ready = load_ready_file(self._bundled.all[place].ready_file)
             url = str(ready.base_url)
             profile = self.profile if self._options.profile else ready
-        target = target_for(self._options, url, profile, self._seed, of=self.jobs)
-        target.shared = self.jobs > 1 and not self.is_bundled
+        target = target_for(self._options, url, profile, self._seed, of=self.jobs if self.is_bundled else 1)
         target.ends_with_run = self.is_bundled
         target.judging = self.judging
         return target

@@ -211,8 +211,8 @@ class Options:
         int | None,
         Spelling(
             "--jobs",
-            "run cases in so many processes; without it the command takes one, or one for each core where the bundled"
-            " node runs every pack",
+            "run so many cases at the same time; without it one, or one for each core where bundled nodes run every"
+            " pack",
             "N",
             at_least(1),
             BUDGETS,

@@ -16,9 +16,9 @@ from functools import partial
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.endpoints.client import Target
 from conformance.endpoints.conversation import GroupMembers, conversation
+from conformance.endpoints.interruption import cleaning_up
 from conformance.endpoints.redaction import Secrets
 from conformance.endpoints.requests import GROUP_IDS
-from conformance.endpoints.turns import turn
 from conformance.problems import (
     Departure,
     IdleConnectionClosed,
@@ -37,7 +37,7 @@ from conformance.run.credit import provide_after_conversions
 from conformance.run.known import Entry, Known, load_known
 from conformance.run.loader import load
 from conformance.run.offered import is_for_others, not_offered
-from conformance.service.cleanup import clean_up
+from conformance.service.cleanup import clean_up, set_clock_right
 from conformance.service.reliance import Reliance
 from conformance.values.json_values import printed_json
 from conformance.verdict import ASSUMED, NOT_APPLICABLE, Exchange, Failure, Outcome, Verdict
@@ -63,15 +63,15 @@ def run_case(case: Case, target: Target) -> Outcome:
             return _outcome(
                 case, Verdict.NOT_OFFERED, missing, began, problem=NOT_APPLICABLE if is_for_others(case, target) else ""
             )
-        with turn(target, alone=case.info.alone), listening(reliance.note):
+        with listening(reliance.note):
             run = CaseRun(target, case.id, reliance)
             outcome = _run(case, run, began)
             if outcome.properties.get("problem") == IdleConnectionClosed.code:
                 outcome = _without_kept_connections(case, target, reliance, outcome, began)
             if run.unchanged.is_unclear:
                 outcome = _pinned_down(case, target, reliance, outcome, began)
-            again = partial(_again, case, target, reliance, began)
-            return when_settled(_when_answered(outcome, again), target, again)
+            again = partial(_again, case, reliance, began)
+            return when_settled(_when_answered(outcome, partial(again, target)), target, reliance, again)
     except BaseException as error:  # SystemExit and pytest.skip, too, become a verdict, and the other cases run
         if type(error).__name__ in ENDED_FROM_OUTSIDE:
             raise
@@ -82,14 +82,10 @@ def _without_kept_connections(
     case: Case, target: Target, reliance: Reliance, outcome: Outcome, began: float
 ) -> Outcome:
     """Run the case again from its beginning, each request on a connection of its own: no idle one can be closed."""
-    target.reuses_connections = False
-    try:
-        return added(_run(case, CaseRun(target, case.id, reliance), began), outcome)
-    finally:
-        target.reuses_connections = True
+    return added(_again(case, reliance, began, target.without_kept_connections()), outcome)
 
 
-def _again(case: Case, target: Target, reliance: Reliance, began: float) -> Outcome:
+def _again(case: Case, reliance: Reliance, began: float, target: Target) -> Outcome:
     return _run(case, CaseRun(target, case.id, reliance), began)
 
 
@@ -114,23 +110,36 @@ def _run(case: Case, run: CaseRun, began: float) -> Outcome:
     spent = run.log.spending
     outcome = _judged(case, run, began)
     cells = tuple(replace(cell, got=run.secrets.hide(cell.got)) for cell in run.cells.values())
-    return replace(outcome, cells=cells, charged_cents=spent.charged, bought_cents=spent.bought)
+    return replace(outcome, cells=cells, exchanges=run.log.sent, charged_cents=spent.charged, bought_cents=spent.bought)
 
 
 def _judged(case: Case, run: CaseRun, began: float) -> Outcome:
     provide_after_conversions(run)
     try:
+        with run.target.turn() as turn:
+            outcome = _performed(case, run, began)
+        return replace(outcome, seconds=outcome.seconds - turn.waited)
+    finally:
+        with cleaning_up():
+            clean_up(run)
+
+
+def _performed(case: Case, run: CaseRun, began: float) -> Outcome:
+    try:
+        if case.info.counts_time:
+            run.target.be_alone()
         case.perform(run)
     except StepProblem as problem:
         if isinstance(problem, ProfileSilent):
-            return _outcome(case, Verdict.NOT_OFFERED, f"it needs {problem.expected}", began, run.log.sent)
+            return _outcome(case, Verdict.NOT_OFFERED, f"it needs {problem.expected}", began)
         return _departed(case, problem, run, began)
     except KeyboardInterrupt:
         run.target.end_within(CLEAN_UP_SECONDS)
         raise
     finally:
-        clean_up(run)
-    return _outcome(case, Verdict.PASS, "", began, exchanges=run.log.sent)
+        with cleaning_up():
+            set_clock_right(run)
+    return _outcome(case, Verdict.PASS, "", began)
 
 
 def _departed(case: Case, problem: StepProblem, run: CaseRun, began: float) -> Outcome:
@@ -151,7 +160,7 @@ def _departed(case: Case, problem: StepProblem, run: CaseRun, began: float) -> O
     told = hint(assumed, explains) if assumed else _stated(problem, run, failure, exchange) or _hint(problem, run)
     failure = replace(failure, hint=told)
     reason = f"{problem.cause}: expected {failure.expected}; got {failure.got}{f'; {told}' if told else ''}"
-    outcome = _outcome(case, verdict, reason, began, run.log.sent, failure, ASSUMED if assumed else problem.code)
+    outcome = _outcome(case, verdict, reason, began, failure=failure, problem=ASSUMED if assumed else problem.code)
     return replace(outcome, contradicted=problem.requirements, assumed=assumed, explains=explains)
 
 

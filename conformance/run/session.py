@@ -6,7 +6,7 @@ import gc
 import secrets
 import signal
 import threading
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
@@ -43,6 +43,7 @@ from conformance.run.options import PREFIX, Options
 from conformance.run.processes import CAN_FORK, CaseProcesses
 from conformance.run.runner import run_case
 from conformance.run.selection import select
+from conformance.run.threads import CaseThreads
 from conformance.verdict import Outcome, Verdict
 
 WORDS = {
@@ -72,6 +73,8 @@ class ConformanceSession:
         try:
             self.node = JudgedNode(self.options, self.seed, may_start=not config.getoption("collectonly"))
             config.add_cleanup(self.node.stop)
+            if self.node.is_bundled and self.node.jobs > 1 and not CAN_FORK:
+                raise pytest.UsageError("--jobs above 1 for the bundled node needs an operating system with fork")
             self.selection = select(self.options, paths)
             self.known = load_known(self.options.known) if self.options.known else Known()
             self._evidence = EvidenceKeeper(self.options.evidence) if self.options.evidence else None
@@ -179,17 +182,18 @@ class ConformanceSession:
     # ------------------------------------------------------------------------------------------------------ running
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
-        """Run the cases in other processes, the costliest first, and report each as it ends.
+        """Run the cases side by side, and report each as it ends; items of other collectors run last, one by one.
 
-        Items of other collectors run last, in this process. With one process, return None: pytest's own loop runs.
+        The costliest begin first, and those last that have to be alone from their beginning.
+        With one case at a time, return None: pytest's own loop runs.
         """
         if self.node.jobs == 1 or session.testsfailed or self.config.getoption("collectonly"):
             return None
         items = [item for item in session.items if isinstance(item, CaseItem)]
         others = [item for item in session.items if not isinstance(item, CaseItem)]
-        items.sort(key=lambda item: -cost(item.case.id))
-        with CaseProcesses(self.node.jobs, [item.case for item in items], self.node.target) as processes:
-            waiting = {processes.submit(item.case): item for item in items}
+        items.sort(key=lambda item: (item.case.info.counts_time, -cost(item.case.id)))
+        with self._workers([item.case for item in items]) as workers:
+            waiting = {workers.submit(item.case): item for item in items}
             for future in as_completed(waiting):
                 if isinstance(future.exception(), BrokenProcessPool):
                     self._crashed = True
@@ -199,6 +203,12 @@ class ConformanceSession:
         for item, following in zip_longest(others, others[1:]):
             _report(session, item, following)
         return True
+
+    def _workers(self, cases: Sequence[Case]) -> CaseProcesses | CaseThreads:
+        """Processes, which compute, each with a bundled node; or threads, which wait for a node elsewhere."""
+        if self.node.is_bundled:
+            return CaseProcesses(self.node.jobs, cases, self.node.target)
+        return CaseThreads(self.node.jobs, self._target)
 
     def judge(self, case: Case) -> Outcome:
         """The outcome of a case, before the list of known failures is applied."""
@@ -354,8 +364,6 @@ def _check_processes(config: pytest.Config, options: Options) -> None:
         raise pytest.UsageError("--evidence is that of one node and one process: leave out --jobs")
     if hasattr(config, "workerinput") or config.getoption("dist", "no") != "no":
         raise pytest.UsageError("cases run in several processes with --jobs N, not with pytest-xdist (-n 0)")
-    if (options.jobs or 1) > 1 and not CAN_FORK:
-        raise pytest.UsageError("--jobs above 1 needs an operating system with fork")
 
 
 def _report(session: pytest.Session, item: pytest.Item, following: pytest.Item | None) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -210,7 +209,7 @@ class Payments:
 
     def wait_for_credit(self) -> None:
         """Wait as long as the credit of a confirmed payment may take to show."""
-        time.sleep(self._session.profile.payments.credited_within_seconds)
+        self._session.target.pause(self._session.profile.payments.credited_within_seconds)
 
     def paid_intent(self, key: str, cents: Cents = USUAL_CENTS) -> PaymentIntent:
         """A new intent that is paid and not confirmed yet."""

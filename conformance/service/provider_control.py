@@ -35,12 +35,16 @@ class ProviderControl:
         self._payments = Payments(session)
 
     def act(self, action: str, **members: object) -> object:
-        """Carry out an action and return the control's answer. ProviderTrouble: the control refused it."""
+        """Carry out an action and return the control's answer. No other case runs until this one has ended.
+
+        ProviderTrouble: the control refused it.
+        """
         base = self._session.profile.payments.control_url
         if base is None:
             raise ProfileSilent(f"a profile that says {KEY}", "a profile that leaves it out")
         self._payments.publishable_key()  # raises for one of live mode
         message = Message("POST", f"{base}/{action}", control_headers(self._session.profile), json.dumps(members))
+        self._session.target.be_alone()
         answer = self._session.target.exchange(message, self._session.log)
         if not answer.accepted:
             raise ProviderTrouble(f"the control to {action}", answer.text[:SHOWN], answer.exchange)

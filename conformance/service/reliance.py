@@ -6,7 +6,8 @@ member in an answer confirms its name, and an accepted request confirms its path
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 
 from conformance.endpoints.client import Target
 from conformance.endpoints.messages import Answer
@@ -45,6 +46,8 @@ class Reliance:
         self._named = tuple(named)
         """Keys that the case itself names, the likeliest cause of a Departure."""
         self._borne_out = target.borne_out
+        self._believed: set[str] = set()
+        """Keys whose value is not in question for this case, though no answer has borne it out."""
         self._read: dict[str, object] = {}
         self._stated: dict[str, object] = {}
         self._sent: dict[str, dict[str, object]] = {}
@@ -77,7 +80,16 @@ class Reliance:
 
     def still_open(self, keys: Mapping[str, object]) -> dict[str, object]:
         """Those of some keys that no answer has borne out since."""
-        return {key: value for key, value in keys.items() if key not in self._borne_out}
+        return {key: value for key, value in keys.items() if key not in self._borne_out | self._believed}
+
+    @contextmanager
+    def believing(self, key: str) -> Iterator[None]:
+        """Do not question the value of a key within the block."""
+        self._believed.add(key)
+        try:
+            yield
+        finally:
+            self._believed.discard(key)
 
     @property
     def unaccepted(self) -> dict[str, object]:

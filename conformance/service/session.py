@@ -61,7 +61,7 @@ class Session:
         """Each is called with every request of the service and its answer."""
         self.judges = False
         """Whether a block is open whose departures are failures of the case."""
-        self._settling = Settling(lambda: target.settle_seconds)
+        self._settling = Settling(lambda: target.settle_seconds, target.pause)
         with read_aside():  # only a listed group can confirm this key
             self._ids_as_text = target.profile.wire.list_groups.id_form in {"decimal_string", "hex"}
 

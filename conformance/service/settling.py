@@ -41,9 +41,10 @@ class _Write:
 class Settling:
     """The writes of one case that may not show yet. Several threads of the case may use it."""
 
-    def __init__(self, seconds: Callable[[], float]) -> None:
+    def __init__(self, seconds: Callable[[], float], pause: Callable[[float], None] = time.sleep) -> None:
         self._seconds = seconds
         """How long the effect of a write may take to show, now."""
+        self._pause = pause
         self._writes: list[_Write] = []
         self._lock = threading.Lock()
 
@@ -77,7 +78,7 @@ class Settling:
 
     def _wait_for(self, writes: list[_Write]) -> None:
         shown = max((write.answered for write in writes), default=0.0) + self._seconds()
-        time.sleep(max(0.0, shown - time.monotonic()))
+        self._pause(max(0.0, shown - time.monotonic()))
 
 
 def _may_depend(request: OutgoingRequest, write: _Write) -> bool:

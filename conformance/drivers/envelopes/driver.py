@@ -105,7 +105,7 @@ def _note_needs(form: TypedDataCase, context: CompileContext) -> None:
     context.info.uses.update({"wire.typed_data.form", "brand.title"})
     if _moves_the_clock(form):
         context.info.needs.add("clock_control")
-        context.info.alone = True
+        context.info.alone = context.info.counts_time = True
     if set(form.flows) <= {CONVERSION, BILLING} or any(row.key == "account" for row in form.rows):
         context.info.needs.add("managed_accounts")
         context.info.uses.add("accounts.credits")

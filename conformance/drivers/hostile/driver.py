@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
@@ -232,7 +231,7 @@ class Campaign:
             answer = self._session.send(request)
             if answer.status != 429 and not (answer.status == 503 and "retry-after" in answer.headers):
                 break
-            time.sleep(PAUSE_SECONDS)
+            target.pause(PAUSE_SECONDS)
         else:
             raise Throttled("a place for a run", f"status {answer.status}", answer.exchange)
         if answer.accepted:

@@ -76,7 +76,7 @@ def compile_transactions(step: TransactionsStep, context: CompileContext) -> Act
 def compile_clock(step: ClockStep, context: CompileContext) -> Action:
     """Compile a move of the clock by seconds or to a time. No other case runs beside it."""
     context.info.needs.add("clock_control")
-    context.info.alone = True
+    context.info.alone = context.info.counts_time = True
     name_operation("get_node_chain_config", context)
     absolute = isinstance(step.clock, ClockAt)
     seconds = compile_value(step.clock.at if isinstance(step.clock, ClockAt) else step.clock, context.at("clock"))

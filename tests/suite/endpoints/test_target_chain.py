@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -29,7 +28,7 @@ OF_THE_CHAIN: list[Told] = [(502, HTML), (200, HTML), (200, LIMITED), (200, "{}"
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chain, "time", SimpleNamespace(sleep=lambda _: None))
+    monkeypatch.setattr(chain.ChainClient, "pause", lambda *_: None)
 
 
 def chain_that_tells(*told: Told) -> ChainClient:

@@ -20,10 +20,10 @@ conformance.run.processes.run_case = lambda *_: os._exit(1)
 """
 
 
-def test_run_whose_processes_die_is_interrupted(project: pytest.Pytester, node: TinyNode) -> None:
+def test_run_whose_processes_die_is_interrupted(project: pytest.Pytester) -> None:
     (project.path / "dying.py").write_text(DYING, encoding="utf-8")
 
-    result = run_apart(project, "-p", "dying", "--node-url", node.url, "--output", "out", "--jobs", "2")
+    result = run_apart(project, "-p", "dying", "--conformance", "--output", "out", "--jobs", "2")
 
     assert results(project)["exit_code"] == 5
     assert results(project)["interrupted"] == "a process of the suite died; 5 of 5 cases did not report"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from textwrap import dedent
 
 import pytest
@@ -228,6 +229,32 @@ def test_several_processes_bring_the_same_outcomes(project: pytest.Pytester, nod
     assert again == labels, "the seed decides, whoever runs the case"
 
 
+MOVES_THE_CLOCK = """\
+pack: trial
+title: t
+cases:
+  - {id: moves-the-clock, title: t, requirements: [GRP-010], steps: [{account: a}, {clock: 5}, {list: list_groups}]}
+  - id: others
+    title: t
+    requirements: [GRP-010]
+    each: [{id: a}, {id: b}, {id: c}, {id: d}, {id: e}, {id: f}]
+    steps: [{account: a}, {list: list_groups}]
+"""
+
+
+def test_case_that_others_would_notice_runs_when_they_have_ended(project: pytest.Pytester, node: TinyNode) -> None:
+    (project.path / "packs" / "trial.yaml").write_text(MOVES_THE_CLOCK, encoding="utf-8")
+    profile = {"control_url": f"{node.url}/control", "capabilities": ["clock_control"]}
+    (project.path / "profile.yaml").write_text(json.dumps(profile), encoding="utf-8")
+
+    run_apart(project, "--node-url", node.url, "--profile", "profile.yaml", "--jobs", "4")
+
+    asked = [asked.path for asked in node.asked]
+    assert asked.count("new_account") == 7
+    assert asked.index("list_groups") < asked.index("/control/clock") > 12, asked
+    assert "new_account" not in asked[asked.index("/control/clock") :]
+
+
 def test_ordinary_tests_run_beside_several_processes(project: pytest.Pytester, node: TinyNode) -> None:
     project.makepyfile(test_mine="def test_one(): pass\ndef test_two(): pass")
 
@@ -245,10 +272,10 @@ os.register_at_fork(before=lambda: print("threads:", threading.active_count()))
 """
 
 
-def test_no_thread_runs_when_the_processes_are_forked(project: pytest.Pytester, node: TinyNode) -> None:
+def test_no_thread_runs_when_the_processes_are_forked(project: pytest.Pytester) -> None:
     (project.path / "forking.py").write_text(FORKING, encoding="utf-8")
 
-    result = run_apart(project, "-s", "-p", "forking", "--node-url", node.url, "--jobs", "2")
+    result = run_apart(project, "-s", "-p", "forking", "--conformance", "--jobs", "2")
 
     told = [line for line in result.outlines if line.startswith("threads:")]
     assert len(told) >= 2  # other forks than those of the two processes are none of our business

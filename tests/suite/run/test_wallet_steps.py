@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import tempfile
-import threading
+import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from conformance.endpoints.locks import between_processes
 from conformance.endpoints.pace import GasBudget
 from conformance.endpoints.sending import GAS_OF_A_REVERT, Sender
 from conformance.endpoints.signing import Fees, Transaction
-from conformance.endpoints.turns import turn
 from conformance.problems import ChainReverted, ChainTrouble, GasSpent, LoadProblem, ServerFault
 from conformance.run.runner import Case, Target, run_case
 from conformance.selftest.tools.serving import target_node
@@ -263,6 +259,9 @@ class DifficultChain:
     def estimate(self, _: object) -> int:
         return 21_000
 
+    def pause(self, seconds: float) -> None:
+        time.sleep(seconds)
+
     def remembered(self, _: str, ask: Callable[[], int]) -> int:
         return self.known_gas or ask()
 
@@ -411,39 +410,3 @@ def test_refused_transaction_counts_with_its_limit() -> None:
     budget = GasBudget(None)
     sent_over(DifficultChain([error("execution reverted")], MINED), budget, to_be_reverted=True)
     assert budget.spent == GAS_OF_A_REVERT
-
-
-@pytest.fixture
-def own_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Locks that no other process of this machine holds."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-
-
-@pytest.mark.usefixtures("own_locks")
-def test_lock_is_shared_or_held_alone() -> None:
-    with between_processes("test of locks", shared=True), between_processes("test of locks", shared=True):
-        pass
-    with between_processes("test of locks"):
-        pass
-
-
-@pytest.mark.usefixtures("own_locks")
-@pytest.mark.parametrize(
-    ("first", "second", "together"), [(False, False, True), (True, False, False), (False, True, False)]
-)
-def test_case_that_moves_the_clock_has_the_node_for_itself(
-    nodes: tuple[Node, Target], *, first: bool, second: bool, together: bool
-) -> None:
-    profile = nodes[1].profile
-    entered, done = threading.Event(), threading.Event()
-
-    def other() -> None:
-        with Target("http://shared.invalid", profile, shared=True) as target, turn(target, alone=second):
-            entered.set()
-        done.set()
-
-    waiting = threading.Thread(target=other, daemon=True)
-    with Target("http://shared.invalid", profile, shared=True) as target, turn(target, alone=first):
-        waiting.start()
-        assert entered.wait(30 if together else 0.3) is together
-    assert done.wait(30)

@@ -39,8 +39,9 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 @pytest.fixture
-def session(node: TinyNode, clock: Clock) -> Iterator[Session]:  # noqa: ARG001 - the clock comes first
+def session(node: TinyNode, clock: Clock) -> Iterator[Session]:
     with Target(node.url, STATED, seed="7") as target:
+        target.pause = clock.sleep  # type: ignore[method-assign]  # its time is the test's
         yield Session(target, "trial::settling")
 
 

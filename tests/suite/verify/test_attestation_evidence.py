@@ -74,8 +74,9 @@ class CountingPace(Pace):
         super().__init__(None)
         self.waits = 0
 
-    def wait(self) -> None:
+    def take(self) -> float:
         self.waits += 1
+        return 0.0
 
 
 def target_of(service: Service, pccs: Service, pace: Pace | None = None, rpc_url: str | None = None) -> Target:

@@ -1,0 +1,44 @@
+"""Runs cases in several threads of this process, for a node at an address: a case mostly waits for its answers."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from types import TracebackType
+from typing import Self
+
+from conformance.endpoints.client import Target
+from conformance.endpoints.turns import Turns
+from conformance.run.case import Case
+from conformance.run.runner import run_case
+from conformance.verdict import Outcome
+
+
+class CaseThreads:
+    """Threads that share one target, and with it its budgets and rate.
+
+    When the block ends by an exception, the running cases are ended and clean up, and no other case begins.
+    """
+
+    def __init__(self, number: int, target: Target) -> None:
+        self._target = target
+        target.turns = Turns(target.interruption)
+        self._pool = ThreadPoolExecutor(number, "case")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None:
+            self._target.interruption.begin()
+        try:
+            self._pool.shutdown(cancel_futures=True)
+        except KeyboardInterrupt:  # the second Ctrl-C: the user does not want to wait for the clean-up
+            self._target.end_within(0)
+            self._target.interruption.begin()
+            raise
+
+    def submit(self, case: Case) -> Future[Outcome]:
+        """Run a case in one of the threads."""
+        return self._pool.submit(run_case, case, self._target)
