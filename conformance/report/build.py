@@ -56,6 +56,7 @@ def results_of(run: RunRecord, known: Catalogue | None = None, listed: Uncovered
         quick=run.quick,
         started=run.started,
         finished=run.finished,
+        resumed=run.resumed,
         interrupted=run.interrupted,
         faults=run.faults,
         assumed=_assumed(_by_name(run)),
@@ -122,6 +123,15 @@ def exit_code_of(
 
 
 def _sentence(run: RunRecord, code: ExitCode, judged: Sequence[Judged]) -> str:
+    again = f" The run was stopped and taken up again {_times(len(run.resumed))}." if run.resumed else ""
+    return _verdict(run, code, judged) + again
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"
+
+
+def _verdict(run: RunRecord, code: ExitCode, judged: Sequence[Judged]) -> str:
     count = Counter(outcome.verdict for outcome in run.outcomes)
     every = len(run.outcomes)
     passed = count[Verdict.PASS]

@@ -32,6 +32,8 @@ class RunRecord:
     """The options of ``service-conformance run`` that name node, profile and packs."""
     faults: tuple[str, ...] = field(default=())
     """What is wrong besides the cases: entries of the list of known failures that pass or match nothing."""
+    resumed: tuple[datetime, ...] = ()
+    """When the run was taken up again after it had been stopped."""
     interrupted: str = ""
     """Why the run did not come to its end; empty when it did."""
     crashed: bool = False

@@ -293,6 +293,8 @@ class Results(Part):
     """Whether only the cheapest cases that name every requirement were selected."""
     started: datetime
     finished: datetime
+    resumed: tuple[datetime, ...] = ()
+    """When the run was taken up again after it had been stopped; its cases are of before and after."""
     interrupted: str
     """Why the run did not come to its end; empty when it did."""
     faults: tuple[str, ...]

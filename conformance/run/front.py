@@ -18,6 +18,7 @@ from conformance.endpoints.patience import Patience
 from conformance.problems import Problem
 from conformance.profile import Profile, load_profile
 from conformance.report import ExitCode, make_writable
+from conformance.run.journal import taken_up
 from conformance.run.options import Options
 from conformance.run.processes import CAN_FORK
 from conformance.run.reporter import Reporter
@@ -51,6 +52,7 @@ def run(options: Options, allure: Path | None = None, link_patterns: Sequence[st
 
     Raises Problem, LoadProblem for a profile that cannot be used, and OSError where the report cannot be written.
     """
+    options, _ = taken_up(options)
     profile = Profile() if options.profile is None else load_profile(options.profile)
     bundled = options.node_url is None and profile.base_url is None
     options = replace(options, jobs=options.jobs or jobs_that_pay(options, bundled=bundled))

@@ -36,6 +36,10 @@ class Running(Protocol):
     seed: str
     outcomes: dict[str, Outcome]
     """The outcomes of the cases that have ended, by their ids."""
+
+    def keep(self, outcome: Outcome) -> None:
+        """Take the outcome of a case that has ended."""
+
     unwritten: str
     """Which report could not be written, and why."""
 
@@ -80,7 +84,8 @@ class CaseItem(pytest.Item):
     def runtest(self) -> None:
         """Run it, and say by pytest's means what came of it."""
         run = self.config.stash[RUNNING]
-        outcome = run.outcomes[self.case.id] = run.known.apply(run.judge(self.case))
+        outcome = run.known.apply(run.judge(self.case))
+        run.keep(outcome)
         if outcome.properties.get("problem") == NodeSilent.code:
             self.session.shouldstop = outcome.reason
         self.user_properties.append(("requirements", " ".join(outcome.requirements)))

@@ -229,6 +229,16 @@ class Options:
         ),
     ] = None
 
+    resume: Annotated[
+        Path | None,
+        Spelling(
+            "--resume",
+            "go on with the run that writes into this folder and was stopped: run what has no verdict yet",
+            "DIR",
+            folder,
+        ),
+    ] = None
+
     html: Annotated[
         Path | None, Spelling("--html", "write the report there as one HTML page", "FILE", Path, REPORT)
     ] = None
@@ -311,7 +321,7 @@ class Options:
 
     def arguments(self) -> list[str]:
         """The command line of pytest that gives the same options."""
-        stated = [(SPELLINGS[name].pytest_flag, value) for name, value in self._stated(SPELLINGS)]
+        stated = [(SPELLINGS[name].pytest_flag, value) for name, value in self.stated()]
         return [flag if value is None else f"{flag}={value}" for flag, value in stated]
 
     def selecting(self) -> tuple[str, ...]:
@@ -324,8 +334,11 @@ class Options:
         stated = [(SPELLINGS[name].flag, value) for name, value in self._stated(names)]
         return tuple(part for pair in stated for part in pair if part is not None)
 
+    def stated(self) -> list[tuple[str, str | None]]:
+        """The options that have another value than by default, by the names of their fields; a switch has no text."""
+        return self._stated(SPELLINGS)
+
     def _stated(self, names: Iterable[str]) -> list[tuple[str, str | None]]:
-        """Names of options with their values; a switch has none."""
         stated: list[tuple[str, str | None]] = []
         for name in names:
             value = getattr(self, name)

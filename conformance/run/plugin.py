@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from conformance.run.client_fixtures import ReferenceNode, ServiceAccount
 
-ASKING = (PREFIX, *(f"{PREFIX}_{name}" for name in ("node_url", "packs", "pack_dirs")))
+ASKING = (PREFIX, *(f"{PREFIX}_{name}" for name in ("node_url", "packs", "pack_dirs", "resume")))
 """Any of these options makes pytest run packs."""
 
 

@@ -35,6 +35,7 @@ from conformance.run.case import Case, rows_by_id
 from conformance.run.costs import cheapest, cost
 from conformance.run.evidence import EvidenceKeeper
 from conformance.run.items import RESULTS, RUNNING, CaseItem, PackFile
+from conformance.run.journal import Begun, Journal, taken_up
 from conformance.run.judged_node import JudgedNode
 from conformance.run.known import Known, load_known
 from conformance.run.listing import by_requirement
@@ -60,7 +61,10 @@ class ConformanceSession:
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         config.stash[RUNNING] = self
-        self.options = Options.of(config.option, f"{PREFIX}_")
+        try:
+            self.options, self._unfinished = taken_up(Options.of(config.option, f"{PREFIX}_"))
+        except Problem as problem:
+            raise pytest.UsageError(_with_hint(problem)) from problem
         _check_processes(config, self.options)
         if self.options.results:
             self._make_writable(self.options.results, self.options.results, RESULTS_NAME, MATRIX_NAME)
@@ -93,7 +97,10 @@ class ConformanceSession:
         """What ended the run early."""
         self._ended: dict[str, Future[Outcome]] = {}
         """Cases that other processes have run."""
-        self._began = datetime.now(UTC)
+        began = datetime.now(UTC)
+        earlier = self._unfinished
+        self._begun = earlier.begun.again(began) if earlier else Begun.now(self.options, self.seed, began)
+        self._journal = Journal(self.options.results) if self.options.results else None
 
     def _make_writable(self, asked: Path, folder: Path, *names: str) -> None:
         """Make the folder, until a run that writes nothing ends, and check that these files can be written into it.
@@ -167,6 +174,9 @@ class ConformanceSession:
         ids = {case.id for case in wanted}
         if self.options.quick:
             ids = cheapest(wanted, lambda case: not not_offered(case, self._target))
+        if self._unfinished:
+            self.outcomes |= {name: found for name, found in self._unfinished.outcomes.items() if name in ids}
+        ids -= self.outcomes.keys()
         left_out = [item for item in items if isinstance(item, CaseItem) and item.case.id not in ids]
         if left_out:
             items[:] = [item for item in items if item not in set(left_out)]
@@ -175,7 +185,7 @@ class ConformanceSession:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note which cases have to be reported."""
         cases = [item.case for item in session.items if isinstance(item, CaseItem)]
-        self.awaited |= {case.id for case in cases}
+        self.awaited |= {case.id for case in cases} | self.outcomes.keys()
         self.node.judging |= rows_by_id(cases)
         gc.freeze()  # the cases live until the run ends: the garbage collector need not scan them again
 
@@ -187,7 +197,11 @@ class ConformanceSession:
         The costliest begin first, and those last that have to be alone from their beginning.
         With one case at a time, return None: pytest's own loop runs.
         """
-        if self.node.jobs == 1 or session.testsfailed or self.config.getoption("collectonly"):
+        if self.config.getoption("collectonly"):
+            return None
+        if self._journal:
+            self._journal.begin(self._begun, list(self.outcomes.values()))
+        if self.node.jobs == 1 or session.testsfailed:
             return None
         items = [item for item in session.items if isinstance(item, CaseItem)]
         others = [item for item in session.items if not isinstance(item, CaseItem)]
@@ -209,6 +223,12 @@ class ConformanceSession:
         if self.node.is_bundled:
             return CaseProcesses(self.node.jobs, cases, self.node.target)
         return CaseThreads(self.node.jobs, self._target)
+
+    def keep(self, outcome: Outcome) -> None:
+        """Take the outcome of a case that has ended, and write it down."""
+        self.outcomes[outcome.case] = outcome
+        if self._journal:
+            self._journal.add(outcome)
 
     def judge(self, case: Case) -> Outcome:
         """The outcome of a case, before the list of known failures is applied."""
@@ -246,7 +266,9 @@ class ConformanceSession:
         with crash_ends_pytest():
             results = self._report(self._record(exitstatus, evidence))
         self.config.stash[RESULTS] = results
-        if results.exit_code:
+        if self._journal:
+            self._journal.end(is_whole=not results.interrupted and not self._reported.crashed)
+        if results.exit_code or self._unfinished:
             session.exitstatus = int(results.exit_code)
 
     def _judged(self) -> tuple[str, Profile]:
@@ -318,7 +340,8 @@ class ConformanceSession:
             profile=self.node.profile,
             profile_source=str(self.options.profile or "reference"),
             seed=self.seed,
-            started=self._began,
+            started=self._begun.began,
+            resumed=self._begun.resumed,
             finished=datetime.now(UTC),
             outcomes=outcomes,
             checks=by_requirement(cases),

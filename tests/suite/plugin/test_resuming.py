@@ -1,0 +1,125 @@
+"""A run that was stopped, killed or lost its node is taken up again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from plugin_project import ALL, results, run, run_apart, verdicts
+from tiny_node import TinyNode, always
+
+from conformance.run.journal import JOURNAL_NAME
+
+pytest_plugins = ["pytester"]
+
+KILLED = """
+import os
+import signal
+
+def pytest_runtest_logreport(report):
+    if report.when == "call" and "fails[x]" in report.nodeid:
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.fixture
+def killed(project: pytest.Pytester, node: TinyNode) -> pytest.Pytester:
+    """A run whose process was killed when two of its five cases had a verdict."""
+    (project.path / "killed.py").write_text(KILLED, encoding="utf-8")
+    run_apart(project, "-p", "killed", "--node-url", node.url, "--output", "out", "--seed", "five")
+    assert not (project.path / "out" / "results.json").exists()
+    return project
+
+
+def journal(project: pytest.Pytester) -> Path:
+    return project.path / "out" / JOURNAL_NAME
+
+
+def usage_error(project: pytest.Pytester, *options: str) -> str:
+    result = run(project, *options)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    return result.stderr.str()
+
+
+def test_killed_run_goes_on_with_the_cases_that_have_no_verdict(killed: pytest.Pytester, node: TinyNode) -> None:
+    made = len(node.groups)
+    result = run(killed, "--resume", "out")
+
+    assert verdicts(killed) == ALL
+    assert len(node.groups) == made + 2, "fails[y] and teaches-nothing make an account each"
+    assert result.ret == results(killed)["exit_code"] == 1
+    assert results(killed)["seed"] == "five"
+    assert len(results(killed)["resumed"]) == 1  # type: ignore[arg-type]  # a list
+    assert "stopped and taken up again once" in str(results(killed)["sentence"])
+    assert not journal(killed).exists()
+
+
+def test_run_is_taken_up_again_more_than_once(killed: pytest.Pytester) -> None:
+    (killed.path / "killed.py").write_text(KILLED.replace("fails[x]", "fails[y]"), encoding="utf-8")
+    run_apart(killed, "-p", "killed", "--resume", "out")
+
+    run(killed, "--resume", "out")
+
+    assert verdicts(killed) == ALL
+    assert "taken up again 2 times" in str(results(killed)["sentence"])
+
+
+def test_line_that_was_being_written_is_left_out(killed: pytest.Pytester) -> None:
+    text = journal(killed).read_text(encoding="utf-8")
+    journal(killed).write_text(text[:-40], encoding="utf-8")
+
+    run(killed, "--resume", "out")
+
+    assert verdicts(killed) == ALL
+
+
+def test_cases_that_did_not_meet_the_node_run_again(project: pytest.Pytester, node: TinyNode) -> None:
+    for path in ("list_groups", "new_account"):
+        node.faults[path] = node.hang
+    run(project, "--node-url", node.url, "--output", "out", "--timeout", "0.2", "--max-timeouts", "2")
+    assert results(project)["exit_code"] in {1, 5}
+    node.faults.clear()
+
+    run(project, "--resume", "out", "--timeout", "45")
+
+    again = verdicts(project)
+    assert again.keys() == ALL.keys()
+    assert again["not-offered"] == "not offered"
+    assert results(project)["interrupted"] == ""
+
+
+def test_run_that_came_to_its_end_cannot_be_taken_up_again(project: pytest.Pytester, node: TinyNode) -> None:
+    run(project, "--node-url", node.url, "--output", "out")
+
+    assert "no run is here that was stopped" in usage_error(project, "--resume", "out")
+
+
+def test_run_goes_on_as_it_began(killed: pytest.Pytester) -> None:
+    assert "without this --pack" in usage_error(killed, "--resume", "out", "--pack", "trial")
+    assert "without this --seed" in usage_error(killed, "--resume", "out", "--seed", "six")
+    first, *others = journal(killed).read_text(encoding="utf-8").splitlines()
+    for changed, why in (
+        ({"suite": "0.9"}, "version 0.9 of the suite began this run"),
+        ({"options": [["evidence", "e"]]}, "a run with --evidence has to be run in one"),
+        ({"profile": "00"}, "has changed since this run was stopped"),
+    ):
+        lines = [json.dumps({**json.loads(first), **changed}), *others]
+        journal(killed).write_text("\n".join(lines), encoding="utf-8")
+        assert why in usage_error(killed, "--resume", "out")
+
+
+def test_line_that_is_no_outcome_is_named(killed: pytest.Pytester) -> None:
+    lines = journal(killed).read_text(encoding="utf-8").splitlines()
+    journal(killed).write_text("\n".join([lines[0], "{}", *lines[1:], ""]), encoding="utf-8")
+
+    assert f"{JOURNAL_NAME}:2: this line is no outcome" in usage_error(killed, "--resume", "out")
+
+
+def test_journal_that_cannot_be_written_stops_nothing(project: pytest.Pytester, node: TinyNode) -> None:
+    journal(project).mkdir(parents=True)
+    node.faults["add_group"] = always(500)
+
+    run(project, "--node-url", node.url, "--output", "out")
+
+    assert verdicts(project) == ALL
