@@ -92,7 +92,17 @@ class Spelling:
         return f"--{PREFIX}-{self.flag.removeprefix('--')}"
 
 
-SELECTING = ("packs", "cases", "requirements", "families", "levels")
+def verdicts(text: str) -> str:
+    """An argparse type: verdicts of cases, with commas between them."""
+    from conformance.verdict import Verdict  # noqa: PLC0415 - it is rarely given
+
+    known = ", ".join(Verdict)
+    if wrong := [name for name in text.split(",") if name not in list(Verdict)]:
+        raise argparse.ArgumentTypeError(f"knows no verdict {wrong[0]!r}; there are {known}")
+    return text
+
+
+SELECTING = ("packs", "cases", "requirements", "families", "levels", "earlier", "only")
 """The options that choose cases."""
 
 NODE, BUDGETS, REPORT = "the node", "budgets", "the report"
@@ -154,6 +164,19 @@ class Options:
             "LEVEL",
         ),
     ] = ()
+    earlier: Annotated[
+        Path | None,
+        Spelling(
+            "--from",
+            "run only cases that failed or were inconclusive in the results.json of this folder, on its seed",
+            "DIR",
+            Path,
+        ),
+    ] = None
+    only: Annotated[
+        str | None,
+        Spelling("--only", "with --from: those with one of these verdicts, inconclusive,fail", "VERDICTS", verdicts),
+    ] = None
     quick: Annotated[bool, Spelling("--quick", "run only the cheapest cases that name every requirement")] = False
     full: Annotated[bool, Spelling("--full", "try every cell of a matrix, and every envelope in every flow")] = False
     cells: Annotated[

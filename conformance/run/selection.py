@@ -10,13 +10,17 @@ from pathlib import Path
 from conformance.endpoints.extent import SampleOptions
 from conformance.language.vocabulary import suggestion
 from conformance.problems import DuplicateId, NothingSelected
+from conformance.report.load import load_results
 from conformance.resources import scenarios
 from conformance.run.case import Case, matches
 from conformance.run.listing import ListedCase, list_pack, pack_files
 from conformance.run.loader import load_packs, no_pack
 from conformance.run.options import Options
 from conformance.run.requirement_filter import RequirementFilter
+from conformance.verdict import Verdict
 
+FAILED_TO_PASS = (Verdict.FAIL, Verdict.INCONCLUSIVE)
+"""The verdicts of `--from` without `--only`."""
 NEAR_NAMES = 3
 """How many similar names to suggest where no case has the name that was asked for."""
 
@@ -77,14 +81,30 @@ def select(options: Options, paths: Sequence[Path] = ()) -> Selection:
         if len(named_files) < len(paths) or not paths or path in named_files
     ]
     about = RequirementFilter.of(options)
-    loaded = load_packs(_with_wanted_cases(_with_wanted_requirements(chosen, about), options.cases))
+    globs = (*options.cases, *_earlier_cases(options))
+    loaded = load_packs(_with_wanted_cases(_with_wanted_requirements(chosen, about), globs))
     named = {*options.packs, *(path.stem for path in named_files)}
     by_file = {path: cases for path, cases in loaded.items() if path.stem in named or not cases[0].opt_in}
     others = tuple(path for path in files if path not in by_file)
-    selection = Selection(by_file, others, options.cases, options.extent, about)
+    selection = Selection(by_file, others, globs, options.extent, about)
     _check_cases(selection)
     _check_cells(selection)
     return selection
+
+
+def _earlier_cases(options: Options) -> list[str]:
+    """The cases that had one of the verdicts of `--only` in the run of `--from`."""
+    if options.earlier is None:
+        if options.only is not None:
+            raise NothingSelected("--only says which cases of an earlier run to take, and --from DIR names no run")
+        return []
+    if options.results is not None and options.results.resolve() == options.earlier.resolve():
+        raise NothingSelected(f"--output has to be another folder than --from: {options.earlier} would be overwritten")
+    wanted = FAILED_TO_PASS if options.only is None else options.only.split(",")
+    found = [case.case for case in load_results(options.earlier).cases if case.verdict in wanted]
+    if not found:
+        raise NothingSelected(f"no case of the run in {options.earlier} ended as {' or '.join(wanted)}")
+    return found
 
 
 def _is_yaml(path: Path) -> bool:

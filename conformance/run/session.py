@@ -27,6 +27,7 @@ from conformance.endpoints.client import Target
 from conformance.problems import Problem
 from conformance.profile import Profile
 from conformance.report import Results, RunRecord, make_writable, results_of, show, write_results
+from conformance.report.load import load_results
 from conformance.report.renderers import RENDERERS, write_reports
 from conformance.report.replay import write_replays
 from conformance.report.results import RunEvidence
@@ -73,8 +74,8 @@ class ConformanceSession:
         for path in self.options.reports(RENDERERS).values():
             self._make_writable(path, path.parent, path.name)
         paths = [Path(str(path).partition("::")[0]) for path in config.getoption("file_or_dir") or []]
-        self.seed = secrets.token_hex(4) if self.options.seed is None else self.options.seed
         try:
+            self.seed = _seed(self.options)
             self.node = JudgedNode(self.options, self.seed, may_start=not config.getoption("collectonly"))
             config.add_cleanup(self.node.stop)
             if self.node.is_bundled and self.node.jobs > 1 and not CAN_FORK:
@@ -396,6 +397,13 @@ def _report(session: pytest.Session, item: pytest.Item, following: pytest.Item |
         raise session.Failed(session.shouldfail)
     if session.shouldstop:
         raise session.Interrupted(session.shouldstop)
+
+
+def _seed(options: Options) -> str:
+    """The seed that was given, that of the run of `--from`, or a new one."""
+    if options.seed is not None:
+        return options.seed
+    return secrets.token_hex(4) if options.earlier is None else load_results(options.earlier).seed
 
 
 def _handle(number: int, handler: Callable[[int, FrameType | None], object] | int | None) -> None:

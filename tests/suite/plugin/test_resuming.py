@@ -123,3 +123,42 @@ def test_journal_that_cannot_be_written_stops_nothing(project: pytest.Pytester, 
     run(project, "--node-url", node.url, "--output", "out")
 
     assert verdicts(project) == ALL
+
+
+# ---------------------------------------------------------------------------------------------- cases of an earlier run
+
+
+@pytest.fixture
+def earlier(project: pytest.Pytester, node: TinyNode) -> pytest.Pytester:
+    """A run that has ended."""
+    run(project, "--node-url", node.url, "--output", "earlier", "--seed", "five")
+    return project
+
+
+@pytest.mark.parametrize(
+    ("only", "cases"),
+    [
+        ([], {"fails[x]", "fails[y]", "teaches-nothing"}),
+        (["--only", "inconclusive"], {"teaches-nothing"}),
+        (["--only", "pass,not offered"], {"passes", "not-offered"}),
+    ],
+)
+def test_cases_of_an_earlier_run_run_again(
+    earlier: pytest.Pytester, node: TinyNode, only: list[str], cases: set[str]
+) -> None:
+    run(earlier, "--node-url", node.url, "--output", "out", "--from", "earlier", *only)
+
+    assert verdicts(earlier).keys() == cases
+    assert results(earlier)["seed"] == "five"
+    assert "--from=earlier" in results(earlier)["selected"]  # type: ignore[operator]  # a list
+
+
+def test_earlier_run_that_cannot_be_used_is_a_clear_error(earlier: pytest.Pytester, node: TinyNode) -> None:
+    def told(*options: str) -> str:
+        return usage_error(earlier, "--node-url", node.url, *options)
+
+    assert "no case of the run in earlier ended as suite error" in told("--from", "earlier", "--only", "suite error")
+    assert "knows no verdict 'bad'; there are pass, fail" in told("--from", "earlier", "--only", "fail,bad")
+    assert "--from DIR names no run" in told("--only", "fail")
+    assert "cannot be read" in told("--from", "nowhere")
+    assert "another folder" in told("--from", "earlier", "--output", "earlier")
