@@ -163,6 +163,10 @@ class Outcome:
     """What its calls were charged, by the prices of the profile."""
     bought_cents: int = 0
     """What it paid to the payment provider."""
+    waited_seconds: float = 0.0
+    """How long it waited for a node that put requests off or was not there."""
+    repeats: int = 0
+    """How many times it ran again, since what it met may have been the way to the node."""
     cells: tuple[CellOutcome, ...] = ()
     """The cells of a matrix, those that were not tried included; none where the case is no matrix."""
     properties: dict[str, str] = field(default_factory=dict)

@@ -47,9 +47,13 @@ TIMEOUT_SECONDS = 45.0
 """The time-out of an answer. A run may take 15 s longer than the profile's limit of runs."""
 LONGEST_WAIT_SECONDS = 20.0
 """The longest total wait that a node may ask for with one request. If it asks for more, the case is inconclusive."""
-RESTART_SECONDS = 3.0
+RESTART_SECONDS = 20.0
 """How long to retry while a node that answered before refuses connections: it may be restarting."""
 RETRY_SECONDS = 0.2
+FIRST_WAIT_SECONDS = 1.0
+"""The first wait for a node that limits the rate of requests and says nothing of time; each is twice the one before."""
+PUT_OFF = 429, 503
+"""Statuses with which a node asks to come back later (RFC 6585, 4; RFC 9110, 15.6.4)."""
 BYTES_OF_FIRST_CHUNK = 7
 """Where a body in chunks is cut: inside the name of a member."""
 MOST_HEADERS = 256
@@ -113,6 +117,8 @@ class Target:
         self._asking: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
         self._patience = patience or Patience()
         self._was_reached = False
+        self._is_put_off = False
+        """Whether the node put the last request off again and again, without saying until when."""
         self._timeout = self._patience.seconds or _longest(profile)
         self.reuses_connections = True
         """Whether a request may go over a connection that carried another one."""
@@ -223,38 +229,44 @@ class Target:
     def _sent(self, message: Message, log: ExchangeLog, operation: Operation | None) -> Answer:
         """Send a request. Retry for a limited time where the node asks to wait or refuses the connection.
 
-        Retry once on a fresh connection where a kept-alive one was closed and the request is safe to repeat.
+        Retry once on a fresh connection where one was closed and the request is safe to repeat.
         """
         until = time.monotonic() + self._patience.left(LONGEST_WAIT_SECONDS)
         restarted_by = time.monotonic() + self._patience.left(RESTART_SECONDS)
         http = self._http if self.reuses_connections else self._unpooled
-        began, waited = self._patience.begin(), False
+        began, waited, unasked, is_repeated = self._patience.begin(), False, FIRST_WAIT_SECONDS, False
         while True:
             self.await_turn()
             try:
                 answer = self._send(message, log, operation, http)
-            except IdleConnectionClosed:
-                if not self._may_repeat(message):
+            except (IdleConnectionClosed, ConnectionDropped):
+                if is_repeated or not self._may_repeat(message):
                     raise
-                http = self._unpooled
+                http, is_repeated = self._unpooled, True
                 continue
             except Unreachable:
                 if not self._was_reached or time.monotonic() + RETRY_SECONDS > restarted_by:
                     self._was_reached = False
                     raise
-                self.pause(RETRY_SECONDS)
+                self.wait(RETRY_SECONDS, log)
                 continue
             self._was_reached = True
-            wait = asked_to_wait(answer)
+            wait = asked_to_wait(answer, None if self._is_put_off else unasked)
             if wait is not None and time.monotonic() + wait <= until:
-                waited = True
-                self.pause(wait)
+                waited, unasked = True, 2 * unasked
+                self.wait(wait, log)
                 continue
+            self._is_put_off = answer.status in PUT_OFF and waited
             if wait is not None and waited:
                 self._patience.note_timeout(began)
             else:
                 self._patience.note_answer()
             return answer
+
+    def wait(self, seconds: float, log: ExchangeLog) -> None:
+        """Wait for the node, at the cost of the case."""
+        log.spending.count(waited=seconds)
+        self.pause(seconds)
 
     def _may_repeat(self, message: Message) -> bool:
         """Whether a request that the server may have carried out does no harm when it is sent again."""
@@ -435,13 +447,16 @@ def _longest(profile: Profile) -> float:
     return max(TIMEOUT_SECONDS, forms.timeout_seconds + 15.0 if forms else 0.0)
 
 
-def asked_to_wait(answer: Answer) -> float | None:
+def asked_to_wait(answer: Answer, unasked: float | None = None) -> float | None:
     """The seconds after which a node that limits the rate of requests permits a retry (RFC 6585, 4).
 
-    A request answered with 429 was not carried out, so any may be repeated. None: the answer permits no retry.
+    A request answered with 429, or with 503 and `Retry-After`, was not carried out, so any may be repeated. `unasked`
+    is for a 429 that says nothing of time. None: the answer permits no retry.
     """
     after = answer.headers.get("retry-after", "").strip()
-    if answer.status != 429:
+    if answer.status == 429 and not after:
+        return unasked
+    if answer.status not in PUT_OFF or not after:
         return None
     seconds = float(after) if after.isdecimal() else _seconds_until(after, answer.headers.get("date", ""))
     return None if seconds is None else max(seconds, RETRY_SECONDS)

@@ -64,20 +64,23 @@ class Budget:
 
 
 class Spending:
-    """What a case has spent, in cents; several threads may count."""
+    """What a case has spent; several threads may count."""
 
     def __init__(self) -> None:
         self.charged = 0
-        """The cost of its calls by the profile's prices."""
+        """The cost of its calls by the profile's prices, in cents."""
         self.bought = 0
-        """The payments to the payment provider."""
+        """The payments to the payment provider, in cents."""
+        self.waited = 0.0
+        """Seconds in which it waited for a node that put requests off or was not there."""
         self._lock = threading.Lock()
 
-    def count(self, *, charged: int = 0, bought: int = 0) -> None:
-        """Count a charge or a payment; a negative amount takes one back."""
+    def count(self, *, charged: int = 0, bought: int = 0, waited: float = 0.0) -> None:
+        """Count a charge, a payment or a wait; a negative amount takes one back."""
         with self._lock:
             self.charged += charged
             self.bought += bought
+            self.waited += waited
 
 
 class PurchaseBudget(Budget):

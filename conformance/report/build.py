@@ -196,6 +196,8 @@ def _totals(run: RunRecord, judged: Iterable[Judged]) -> Totals:
         cases=dict(sorted(cases.items())),
         requirements=dict(sorted(requirements.items())),
         exchanges=exchanges,
+        waited_seconds=round(sum(outcome.waited_seconds for outcome in run.outcomes), 3),
+        repeats=sum(outcome.repeats for outcome in run.outcomes),
         spent=_spent(run.outcomes),
         spent_by_pack={pack: spent for pack, spent in by_pack.items() if spent.charged_cents or spent.bought_cents},
     )
@@ -239,6 +241,8 @@ def _case(run: RunRecord, outcome: Outcome) -> CaseResult:
         exchanges=outcome.exchanges,
         seconds=round(outcome.seconds, 6),
         spent=_spent([outcome]),
+        waited_seconds=round(outcome.waited_seconds, 3),
+        repeats=outcome.repeats,
         failure=FailureShown.model_validate(asdict(outcome.failure)) if outcome.failure else None,
         assumed={key: _plain(value) for key, value in outcome.assumed.items()},
         traceback=outcome.traceback,

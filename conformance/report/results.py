@@ -173,6 +173,10 @@ class CaseResult(Part):
     """HTTP requests sent."""
     seconds: float
     spent: Spent
+    waited_seconds: float = 0.0
+    """How long it waited for a node that put requests off or was not there."""
+    repeats: int = 0
+    """How many times it ran again, since what it met may have been the way to the node."""
     failure: FailureShown | None
     assumed: dict[str, JsonValue] = {}
     """Of an inconclusive case that departed after it relied on what the profile does not state: these keys of the
@@ -243,6 +247,9 @@ class Totals(Part):
     requirements: dict[Judgement, int]
     """Must and should statements."""
     exchanges: int
+    waited_seconds: float = 0.0
+    """Of all cases together."""
+    repeats: int = 0
     spent: Spent
     spent_by_pack: dict[str, Spent]
     """Only packs that spent something."""

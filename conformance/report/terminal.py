@@ -142,6 +142,17 @@ def _spent(totals: Totals) -> str:
     return f"{charged}; {totals.spent.bought_cents} cents of credit bought: {packs}"
 
 
+def _waited(totals: Totals) -> str:
+    """What the way to the node has cost; empty where it cost nothing."""
+    told = []
+    if totals.waited_seconds:
+        told.append(f"cases waited {totals.waited_seconds:.0f} s for a node that put requests off or was not there")
+    if totals.repeats:
+        cases = "1 case" if totals.repeats == 1 else f"{totals.repeats} cases"
+        told.append(f"{cases} ran again after answers that were late or missing, or a gateway's")
+    return "; ".join(told)
+
+
 def _notes(results: Results) -> Iterable[RenderableType]:
     yield Text("")
     for fault in results.faults:
@@ -158,6 +169,8 @@ def _notes(results: Results) -> Iterable[RenderableType]:
         )
     if results.totals.spent_by_pack:
         yield Text(_spent(results.totals), "dim")
+    if waited := _waited(results.totals):
+        yield Text(waited, "dim")
     yield Text(
         f"seed {results.seed}; node {results.target.base_url}; profile {results.profile.source};"
         f" {results.totals.exchanges} requests in {(results.finished - results.started).total_seconds():.0f} s",

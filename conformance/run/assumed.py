@@ -142,10 +142,12 @@ def when_settled(outcome: Outcome, target: Target, reliance: Reliance, again: Ca
 
 
 def added(outcome: Outcome, other: Outcome) -> Outcome:
-    """The outcome, with the requests and cents of another run of the same case added."""
+    """The outcome, with what another run of the same case has cost added."""
     return replace(
         outcome,
         exchanges=outcome.exchanges + other.exchanges,
         charged_cents=outcome.charged_cents + other.charged_cents,
         bought_cents=outcome.bought_cents + other.bought_cents,
+        waited_seconds=outcome.waited_seconds + other.waited_seconds,
+        repeats=outcome.repeats + other.repeats,
     )

@@ -13,16 +13,15 @@ from typing import Self, TextIO
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from conformance.problems import LoadProblem, NodeSilent, Unreachable
+from conformance.problems import LoadProblem
 from conformance.run.options import SELECTING, SPELLINGS, Options
+from conformance.run.runner import LOST_THE_NODE
 from conformance.verdict import Outcome
 
 JOURNAL_NAME = "unfinished.jsonl"
 """In the folder of `--output`, from the first case until the run has come to its end."""
 OF_THE_RUN = (*SELECTING, "quick", "full", "cells", "budget", "seed", "profile", "pack_dirs", "evidence")
 """Options that decide what a run is: it is taken up again with them alone."""
-LOST_THE_NODE = frozenset({NodeSilent.code, Unreachable.code})
-"""The `problem` of cases that are run again, since they did not meet the node."""
 _OUTCOME = TypeAdapter(Outcome)
 
 

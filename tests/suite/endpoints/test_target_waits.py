@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from tiny_node import Asked, TinyNode, Told
 
+from conformance.endpoints import client
 from conformance.endpoints.client import Target
 from conformance.endpoints.messages import Answer
 from conformance.problems import Throttled, Unreachable
@@ -98,3 +99,30 @@ def test_member_that_the_profile_says_is_absent_is_none(node: TinyNode) -> None:
         session = Session(target, "pack::case")
         key = session.call("new_account", account_name="n", account_description="d").value["api_key"]  # type: ignore[index]
         assert session.call("list_groups", key, page_number=0, page_size=5).value == [{"id": 1}]
+
+
+@pytest.mark.parametrize("told", [Told(429), Told(503, headers={"Retry-After": "1"})], ids=["429", "503"])
+def test_request_that_is_put_off_is_sent_again_after_a_while(node: TinyNode, session: Session, told: Told) -> None:
+    asked: list[float] = []
+
+    def busy_once(request: Asked) -> Told:
+        asked.append(time.monotonic())
+        return told if len(asked) == 1 else node.honest(request)
+
+    node.faults["new_account"] = busy_once
+    assert session.call("new_account", account_name="n", account_description="d").accepted
+    assert asked[1] - asked[0] >= 1
+    assert session.log.spending.waited == 1
+
+
+def test_node_that_puts_everything_off_is_waited_for_once(
+    node: TinyNode, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "FIRST_WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(client, "LONGEST_WAIT_SECONDS", 0.1)
+    node.faults["new_account"] = lambda _: Told(429)
+    for _ in range(2):
+        with pytest.raises(Throttled):
+            session.call("new_account", account_name="n", account_description="d")
+
+    assert 4 <= len(node.asked) <= 6, "0.01 + 0.02 + 0.04 s, then at once"

@@ -12,6 +12,7 @@ from tiny_node import DROP, Asked, TinyNode, Told, always
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.endpoints.pace import Budget
 from conformance.profile import Profile
+from conformance.run import runner
 from conformance.run.runner import Case, Target, run_case
 from conformance.verdict import NOT_APPLICABLE, Outcome, Verdict
 
@@ -457,3 +458,45 @@ def test_same_seed_gives_the_same_requests_and_another_seed_does_not(
 
     assert bodies[0] == bodies[1]
     assert bodies[0] != bodies[2]
+
+
+def once(node: TinyNode, told: Told) -> Callable[[Asked], Told]:
+    """A fault of the first request alone."""
+    asked: list[Asked] = []
+
+    def answer(request: Asked) -> Told:
+        asked.append(request)
+        return told if len(asked) == 1 else node.honest(request)
+
+    return answer
+
+
+@pytest.mark.parametrize("told", [Told(502, "<html><title>Bad Gateway"), Told(503), Told(504)], ids=lambda t: t.status)
+def test_answer_of_a_gateway_while_the_node_restarts_charges_nothing(
+    run: Run, node: TinyNode, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "WAITS_BEHIND_A_GATEWAY", (0.01, 0.01))
+    node.faults["add_group"] = once(node, told)
+    node.faults["get_node_chain_config"] = once(node, told)
+
+    outcome = run(ADD)
+
+    assert (outcome.verdict, outcome.repeats) == (Verdict.PASS, 1)
+    assert outcome.waited_seconds == 0.02
+
+
+def test_gateways_answer_that_comes_again_is_a_failure(
+    run: Run, node: TinyNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "WAITS_BEHIND_A_GATEWAY", (0.01, 0.01))
+    node.faults["add_group"] = always(503)
+
+    outcome = run(ADD)
+
+    assert (outcome.verdict, outcome.repeats, node.paths().count("add_group")) == (Verdict.FAIL, 1, 2)
+
+
+def test_server_fault_of_the_node_itself_fails_at_once(run: Run, node: TinyNode) -> None:
+    node.faults["add_group"] = once(node, Told(500))
+
+    assert (run(ADD).verdict, node.paths().count("add_group")) == (Verdict.FAIL, 1)
