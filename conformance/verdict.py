@@ -163,6 +163,8 @@ class Outcome:
     """What its calls were charged, by the prices of the profile."""
     bought_cents: int = 0
     """What it paid to the payment provider."""
+    gas: int = 0
+    """What its transactions used on the settlement chain."""
     waited_seconds: float = 0.0
     """How long it waited for a node that put requests off or was not there."""
     repeats: int = 0

@@ -134,6 +134,10 @@ class ChainClient:
                 raise
             raise ChainTrouble(problem.expected, problem.got, problem.exchange) from problem
 
+    def count_gas(self, used: int) -> None:
+        """Count what a transaction used among what the case has spent."""
+        self._log.spending.count(gas=used)
+
     def pause(self, seconds: float) -> None:
         """Wait so many seconds. Raises KeyboardInterrupt when the run is interrupted."""
         self._target.pause(seconds)

@@ -71,15 +71,18 @@ class Spending:
         """The cost of its calls by the profile's prices, in cents."""
         self.bought = 0
         """The payments to the payment provider, in cents."""
+        self.gas = 0
+        """What its transactions used."""
         self.waited = 0.0
         """Seconds in which it waited for a node that put requests off or was not there."""
         self._lock = threading.Lock()
 
-    def count(self, *, charged: int = 0, bought: int = 0, waited: float = 0.0) -> None:
-        """Count a charge, a payment or a wait; a negative amount takes one back."""
+    def count(self, *, charged: int = 0, bought: int = 0, gas: int = 0, waited: float = 0.0) -> None:
+        """Count a charge, a payment, gas or a wait; a negative amount takes one back."""
         with self._lock:
             self.charged += charged
             self.bought += bought
+            self.gas += gas
             self.waited += waited
 
 

@@ -97,6 +97,7 @@ class Sender:
                 used = _plausible(receipt.gas_used, gas)
         finally:
             self._budget.give_back(gas - used)
+            self.chain.count_gas(used)
         return receipt
 
     def hand_over(self, wallet: Wallet, transaction: Transaction, gas: int, fees: Fees) -> str:

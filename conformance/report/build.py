@@ -199,7 +199,7 @@ def _totals(run: RunRecord, judged: Iterable[Judged]) -> Totals:
         waited_seconds=round(sum(outcome.waited_seconds for outcome in run.outcomes), 3),
         repeats=sum(outcome.repeats for outcome in run.outcomes),
         spent=_spent(run.outcomes),
-        spent_by_pack={pack: spent for pack, spent in by_pack.items() if spent.charged_cents or spent.bought_cents},
+        spent_by_pack={pack: spent for pack, spent in by_pack.items() if any(spent.model_dump().values())},
     )
 
 
@@ -208,10 +208,12 @@ def _by_name(run: RunRecord) -> list[Outcome]:
 
 
 def _spent(outcomes: Iterable[Outcome]) -> Spent:
-    charged = bought = 0
-    for outcome in outcomes:
-        charged, bought = charged + outcome.charged_cents, bought + outcome.bought_cents
-    return Spent(charged_cents=charged, bought_cents=bought)
+    every = list(outcomes)
+    return Spent(
+        charged_cents=sum(outcome.charged_cents for outcome in every),
+        bought_cents=sum(outcome.bought_cents for outcome in every),
+        gas=sum(outcome.gas for outcome in every),
+    )
 
 
 def _requirement(judged: Judged) -> RequirementResult:

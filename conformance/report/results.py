@@ -149,12 +149,14 @@ class CellResult(Part):
 
 
 class Spent(Part):
-    """Cents that were spent."""
+    """What was spent."""
 
     charged_cents: int
     """What calls were charged, by the prices of the profile."""
     bought_cents: int
     """What was paid to the payment provider."""
+    gas: int = 0
+    """What transactions used on the settlement chain."""
 
 
 class CaseResult(Part):

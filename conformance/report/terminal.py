@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from rich.console import Console, RenderableType
 from rich.table import Table
@@ -131,15 +131,18 @@ def _assumed(results: Results) -> Iterable[RenderableType]:
 
 
 def _spent(totals: Totals) -> str:
-    """The cents that calls were charged, and the cents of credit bought, if any. Only the last of them is by pack."""
-    charged = f"{totals.spent.charged_cents} cents charged by the profile's prices"
-    if not totals.spent.bought_cents:
-        packs = ", ".join(f"{pack} {spent.charged_cents}" for pack, spent in totals.spent_by_pack.items())
-        return f"{charged}: {packs}"
-    packs = ", ".join(
-        f"{pack} {spent.bought_cents}" for pack, spent in totals.spent_by_pack.items() if spent.bought_cents
-    )
-    return f"{charged}; {totals.spent.bought_cents} cents of credit bought: {packs}"
+    """What was charged, bought and used as gas. Credit is told by pack where some was bought, else the charges."""
+    spent, by_pack = totals.spent, totals.spent_by_pack.items()
+    bought = {pack: one.bought_cents for pack, one in by_pack if one.bought_cents}
+    charged = {pack: one.charged_cents for pack, one in by_pack if one.charged_cents}
+    told = [f"{spent.charged_cents} cents charged by the profile's prices{'' if bought else _listed(charged)}"]
+    told += [f"{spent.bought_cents} cents of credit bought{_listed(bought)}"] * bool(bought)
+    told += [f"{spent.gas:,} units of gas used"] * bool(spent.gas)
+    return "; ".join(told)
+
+
+def _listed(by_pack: Mapping[str, int]) -> str:
+    return ": " + ", ".join(f"{pack} {cents}" for pack, cents in by_pack.items()) if by_pack else ""
 
 
 def _waited(totals: Totals) -> str:

@@ -148,6 +148,7 @@ def added(outcome: Outcome, other: Outcome) -> Outcome:
         exchanges=outcome.exchanges + other.exchanges,
         charged_cents=outcome.charged_cents + other.charged_cents,
         bought_cents=outcome.bought_cents + other.bought_cents,
+        gas=outcome.gas + other.gas,
         waited_seconds=outcome.waited_seconds + other.waited_seconds,
         repeats=outcome.repeats + other.repeats,
     )

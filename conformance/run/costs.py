@@ -1,38 +1,57 @@
-"""What cases cost, in requests, and the selection of ``--quick``: the cheapest cases that name every requirement.
+"""What cases cost, and the selection of ``--quick``: the cases that name every requirement with the fewest requests.
 
-The costs were measured against the bundled node; ``python -m benchmarks.costs`` measures them again. They decide only
-the order and the selection of cases, so they need not be exact for other nodes.
+The costs were measured against the bundled node; ``python -m benchmarks.costs`` measures them again. They decide the
+order and the selection of cases, and say beforehand what a run takes, so they need not be exact for other nodes.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 from conformance.run.case import Case
 
 COSTS_FILE = Path(__file__).with_name("costs.json")
 
 
+class Cost(NamedTuple):
+    """What a case takes."""
+
+    requests: float
+    charged_cents: int = 0
+    bought_cents: int = 0
+    gas: int = 0
+
+
 @cache
-def measured() -> Mapping[str, int]:
-    """Requests of each shipped case by its id."""
-    costs: dict[str, int] = json.loads(COSTS_FILE.read_text(encoding="utf-8"))
-    return costs
+def measured() -> Mapping[str, Cost]:
+    """What each shipped case takes, by its id."""
+    costs: dict[str, list[int]] = json.loads(COSTS_FILE.read_text(encoding="utf-8"))
+    return {case: Cost(*cost) for case, cost in costs.items()}
 
 
 def cost(case_id: str) -> float:
     """Requests that a case needs: measured, or the median of the measured cases."""
-    return measured().get(case_id, _usual())
+    return _cost(case_id).requests
+
+
+def expected(case_ids: Collection[str]) -> Cost:
+    """What these cases take together."""
+    return Cost(*map(sum, zip(*map(_cost, case_ids), strict=True))) if case_ids else Cost(0)
+
+
+def _cost(case_id: str) -> Cost:
+    return measured().get(case_id, Cost(_usual()))
 
 
 @cache
 def _usual() -> float:
-    return median(measured().values())
+    return median(cost.requests for cost in measured().values())
 
 
 def cheapest(cases: Sequence[Case], is_offered: Callable[[Case], bool]) -> set[str]:

@@ -34,6 +34,10 @@ class Running(Protocol):
     selection: Selection
     known: Known
     seed: str
+    at_once: int
+    """How many cases run at the same time."""
+    offered: frozenset[str]
+    """The cases that are to run and that the profile does not rule out, by their ids."""
     outcomes: dict[str, Outcome]
     """The outcomes of the cases that have ended, by their ids."""
 

@@ -15,7 +15,7 @@ from conformance.console import CommandConsole
 from conformance.ending import PROGRAM, crash, not_printed, say
 from conformance.report import Results, show
 from conformance.report.ranking import broken, failed_cases
-from conformance.run.costs import cost
+from conformance.run.costs import Cost, cost, expected
 from conformance.run.items import RESULTS, RUNNING, Running, explained
 from conformance.verdict import Outcome, Verdict
 
@@ -41,10 +41,16 @@ TOLD_AT_ONCE = (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.SUITE_ERROR)
 class Count:
     """The cases of a run that have ended, and an estimate of the time that the others take."""
 
-    def __init__(self, cases: Sequence[str], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, costs: Mapping[str, float], clock: Callable[[], float] = time.monotonic, at_once: int = 1
+    ) -> None:
         self._clock = clock
+        self._at_once = at_once
+        self._seconds = 0.0
+        """How long the cases took that have ended."""
         self._began = clock()
-        self._costs = {case: cost(case) for case in cases}
+        self._costs = costs
+        """In requests; 0 for a case that is not offered."""
         self._ended: dict[str, Verdict] = {}
 
     @property
@@ -57,17 +63,21 @@ class Count:
         """How many have ended."""
         return len(self._ended)
 
-    def add(self, case: str, verdict: Verdict) -> None:
-        """A case has ended."""
+    def add(self, case: str, verdict: Verdict, seconds: float) -> None:
+        """A case has ended, after so many seconds."""
         self._ended[case] = verdict
+        self._seconds += seconds
 
     @property
     def seconds_left(self) -> int | None:
-        """An estimate from the cases' costs in requests; None as long as hardly anything has ended."""
+        """An estimate from the cases' costs in requests and the time that those took which have ended.
+
+        None as long as hardly anything has ended.
+        """
         spent, every = sum(self._costs[case] for case in self._ended), sum(self._costs.values())
         if not spent or spent < LEAST_SHARE * every:
             return None
-        return round((self._clock() - self._began) * (every - spent) / spent)
+        return round(self._seconds * (every - spent) / spent / self._at_once)
 
     def __str__(self) -> str:
         """For example ``12 of 590 cases, 7.3 a second, 1:04 left: 11 passed, 1 failed``."""
@@ -77,6 +87,21 @@ class Count:
             text += f", {self.done / elapsed:.1f} a second, {left // 60}:{left % 60:02} left"
         number = Counter(self._ended.values())
         return text + (": " if number else "") + ", ".join(f"{number[verdict]} {WORDS[verdict]}" for verdict in number)
+
+
+def _told(cost: Cost) -> str:
+    """For example ``6,300 requests; 1,700 cents by the profile's prices; 8,100 cents of credit to buy``."""
+    parts = [f"{_rounded(cost.requests)} requests"]
+    parts += [f"{_rounded(cost.charged_cents)} cents by the usual prices"] * bool(cost.charged_cents)
+    parts += [f"{_rounded(cost.bought_cents)} cents of credit to buy"] * bool(cost.bought_cents)
+    parts += [f"{_rounded(cost.gas)} units of gas"] * bool(cost.gas)
+    return "; ".join(parts)
+
+
+def _rounded(number: float) -> str:
+    """Two digits, which is what an estimate knows."""
+    digits = len(str(round(number)))
+    return f"{round(number, 2 - digits) if digits > 2 else round(number):,.0f}"
 
 
 class Reporter:
@@ -113,11 +138,14 @@ class Reporter:
         self._begin([item.nodeid for item in session.items])
 
     def _begin(self, cases: Sequence[str]) -> None:
-        self._count = Count(cases, self._clock)
+        offered = self._run.offered if self._run else frozenset(cases)
+        costs = {case: cost(case) if case in offered else 0 for case in cases}
+        self._count = Count(costs, self._clock, self._run.at_once if self._run else 1)
         self._next_line = self._clock() + SECONDS_BETWEEN_LINES
         with suppress(OSError):  # the report at the end meets it again
             if self._run is not None:
                 self._console.print(f"{self._run.about()}, {len(cases)} case{'s' * (len(cases) != 1)}", soft_wrap=True)
+                self._console.print(f"about {_told(expected(offered))}", soft_wrap=True)
             if self._console.is_terminal:
                 self._bar.start()
                 self._show(self._count)
@@ -137,7 +165,7 @@ class Reporter:
             self._reports.append((report.nodeid, explained(self._run, outcome)))
         if self._count is None or outcome is None:
             return
-        self._count.add(report.nodeid, outcome.verdict)
+        self._count.add(report.nodeid, outcome.verdict, outcome.seconds)
         with suppress(OSError):
             if outcome.verdict in TOLD_AT_ONCE:
                 self._console.print(f"{WORDS[outcome.verdict]}: {outcome.case}", markup=False, soft_wrap=True)

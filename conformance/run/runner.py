@@ -153,6 +153,7 @@ def _run(case: Case, run: CaseRun, began: float) -> Outcome:
         exchanges=run.log.sent,
         charged_cents=spent.charged,
         bought_cents=spent.bought,
+        gas=spent.gas,
         waited_seconds=spent.waited,
     )
 

@@ -77,6 +77,7 @@ class ConformanceSession:
         try:
             self.seed = _seed(self.options)
             self.node = JudgedNode(self.options, self.seed, may_start=not config.getoption("collectonly"))
+            self.at_once = self.node.jobs
             config.add_cleanup(self.node.stop)
             if self.node.is_bundled and self.node.jobs > 1 and not CAN_FORK:
                 raise pytest.UsageError("--jobs above 1 for the bundled node needs an operating system with fork")
@@ -90,6 +91,7 @@ class ConformanceSession:
         self.outcomes: dict[str, Outcome] = {}
         self.awaited: set[str] = set()
         """The ids of the cases that this run has to report."""
+        self.offered: frozenset[str] = frozenset()
         self.unwritten = ""
         """Which file of the results could not be written, and why."""
         self._crashed = False
@@ -187,6 +189,7 @@ class ConformanceSession:
         """Note which cases have to be reported."""
         cases = [item.case for item in session.items if isinstance(item, CaseItem)]
         self.awaited |= {case.id for case in cases} | self.outcomes.keys()
+        self.offered = frozenset(case.id for case in cases if not not_offered(case, self._target))
         self.node.judging |= rows_by_id(cases)
         gc.freeze()  # the cases live until the run ends: the garbage collector need not scan them again
 

@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 from conformance.run import reporter
+from conformance.run.costs import Cost
 from conformance.run.items import RUNNING
 from conformance.run.reporter import SECONDS_BETWEEN_LINES, Count, Reporter
 from conformance.verdict import Outcome, Verdict
@@ -26,29 +27,40 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    monkeypatch.setattr(reporter, "cost", lambda case: {"p::slow": 30}.get(case, 10))
+    monkeypatch.setattr(reporter, "cost", lambda _: 10)
+    monkeypatch.setattr(reporter, "expected", lambda cases: Cost(10 * len(cases), 1_667, 0, 71_234_567))
     return Clock()
 
 
 def test_time_left_follows_what_the_cases_cost(clock: Clock) -> None:
-    count = Count(["p::a", "p::b", "p::slow"], clock)
-    assert str(count) == "0 of 3 cases"
+    count = Count({"p::a": 10, "p::b": 10, "p::slow": 30, "p::not-offered": 0}, clock)
+    assert str(count) == "0 of 4 cases"
 
     clock.now = 4
-    count.add("p::a", Verdict.PASS)
-    assert str(count) == "1 of 3 cases, 0.2 a second, 0:16 left: 1 passed"
+    count.add("p::a", Verdict.PASS, 4)
+    assert str(count) == "1 of 4 cases, 0.2 a second, 0:16 left: 1 passed"
 
     clock.now = 40
-    count.add("p::slow", Verdict.FAIL)
-    assert str(count) == "2 of 3 cases, 0.1 a second, 0:10 left: 1 passed, 1 failed"
+    count.add("p::slow", Verdict.FAIL, 36)
+    assert str(count) == "2 of 4 cases, 0.1 a second, 0:10 left: 1 passed, 1 failed"
+
+
+def test_cases_at_the_same_time_share_the_time_that_is_left(clock: Clock) -> None:
+    count = Count({f"p::{number}": 10 for number in range(10)}, clock, at_once=4)
+
+    clock.now = 5
+    count.add("p::0", Verdict.PASS, 5)
+    count.add("p::1", Verdict.PASS, 3)
+
+    assert count.seconds_left == 8, "8 cases of 4 s each, 4 at a time"
 
 
 def test_time_left_is_not_told_from_hardly_any_case(clock: Clock) -> None:
-    count = Count([f"p::{number}" for number in range(21)], clock)
+    count = Count({f"p::{number}": 10 for number in range(21)}, clock)
     clock.now = 1
-    count.add("p::0", Verdict.PASS)
+    count.add("p::0", Verdict.PASS, 0.5)
     assert str(count) == "1 of 21 cases: 1 passed"
-    count.add("p::1", Verdict.PASS)
+    count.add("p::1", Verdict.PASS, 0.5)
     assert str(count) == "2 of 21 cases, 2.0 a second, 0:10 left: 2 passed"
 
 
@@ -59,18 +71,19 @@ class Run:
         self.text = StringIO()
         self.reporter = Reporter(Console(file=self.text, force_terminal=terminal, width=200), clock)
         self._outcomes: dict[str, Outcome] = {}
-        running = SimpleNamespace(outcomes=self._outcomes, unwritten="", about=lambda: "node n, seed s")
+        self.running = SimpleNamespace(outcomes=self._outcomes, unwritten="", about=lambda: "node n, seed s", at_once=1)
         stash = pytest.Stash()
-        stash[RUNNING] = running
+        stash[RUNNING] = self.running
         self._config = SimpleNamespace(stash=stash)
         self.reporter.pytest_sessionstart(SimpleNamespace(config=self._config))  # type: ignore[arg-type]  # a stand-in
 
     def collect(self, *cases: str) -> None:
+        self.running.offered = frozenset(cases)
         session = SimpleNamespace(items=[SimpleNamespace(nodeid=case) for case in cases])
         self.reporter.pytest_collection_finish(session)  # type: ignore[arg-type]  # a stand-in
 
     def end(self, case: str, verdict: Verdict) -> None:
-        self._outcomes[case] = Outcome(case=case, title="t", requirements=(), verdict=verdict, reason="")
+        self._outcomes[case] = Outcome(case=case, title="t", requirements=(), verdict=verdict, seconds=7.5)
         failed = verdict in {Verdict.FAIL, Verdict.INCONCLUSIVE}
         report = SimpleNamespace(nodeid=case, when="call", failed=failed, longreprtext=f"why {case} {verdict}")
         self.reporter.pytest_runtest_logreport(report)  # type: ignore[arg-type]  # a stand-in
@@ -93,6 +106,7 @@ def test_output_that_is_no_terminal_gets_a_line_now_and_then(clock: Clock) -> No
 
     assert run.text.getvalue().splitlines() == [
         "node n, seed s, 4 cases",
+        "about 40 requests; 1,700 cents by the usual prices; 71,000,000 units of gas",
         "2 of 4 cases, 0.1 a second, 0:15 left: 2 passed",
     ]
 
@@ -103,7 +117,7 @@ def test_failure_is_named_at_once_and_explained_at_the_end(clock: Clock) -> None
     run.end("p::a", Verdict.FAIL)
     run.end("p::b", Verdict.INCONCLUSIVE)
 
-    assert run.text.getvalue().splitlines()[1:] == ["failed: p::a", "inconclusive: p::b"]
+    assert run.text.getvalue().splitlines()[2:] == ["failed: p::a", "inconclusive: p::b"]
     told = run.tell()
     assert "why p::a fail" in told
     assert "why p::b inconclusive" in told
@@ -115,6 +129,6 @@ def test_terminal_gets_a_bar_that_leaves_nothing_behind(clock: Clock) -> None:
     clock.now = 1
     run.end("p::a", Verdict.PASS)
     text = run.text.getvalue()
-    assert "1 of 2 cases, 1.0 a second, 0:01 left: 1 passed" in text
+    assert "1 of 2 cases, 1.0 a second, 0:08 left: 1 passed" in text
 
     assert "\x1b[2K" in run.tell(), "the line is erased"
