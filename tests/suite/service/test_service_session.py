@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 
 import pytest
@@ -12,7 +13,7 @@ from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import Malformed, NotAccepted
 from conformance.profile import Profile
-from conformance.service import Accounts, Groups, Session, UsageKeys, chain_id, contract_address
+from conformance.service import Accounts, Groups, Session, UsageKeys, chain_id, cleanup, contract_address
 from conformance.service.cleanup import clean_up
 
 
@@ -90,6 +91,27 @@ def test_clean_up_removes_what_the_case_made_and_left(session: Session, node: Ti
     assert node.groups[alice.key] == []
     assert node.owners == {}
     assert node.paths()[before:] == ["remove_usage_api_key", "remove_group"]
+
+
+def test_clean_up_of_a_slow_node_removes_several_at_the_same_time(
+    session: Session, node: TinyNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice = Accounts(session).new()
+    for name in ("first", "second", "third"):
+        Groups(session).add(alice.key, name)
+    monkeypatch.setattr(cleanup, "SLOW_SECONDS", 0.0)
+    together = threading.Barrier(2, timeout=30)
+
+    def slow(asked: Asked) -> Told:
+        if node.paths().count("remove_group") > 1:
+            together.wait()
+        return node.honest(asked)
+
+    node.faults["remove_group"] = slow
+
+    clean_up(session)
+
+    assert node.groups[alice.key] == []
 
 
 def test_clean_up_goes_on_where_something_cannot_be_removed(session: Session, node: TinyNode) -> None:
