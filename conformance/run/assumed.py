@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from conformance.endpoints.client import Target
 from conformance.problems import Departure, SetupFailed, StepProblem
-from conformance.requirements import catalogue
 from conformance.service.reliance import SETTLE_TIME, Reliance
 from conformance.values.json_text import parse
 from conformance.values.json_values import printed_json
-from conformance.verdict import Exchange, Failure, Outcome, Verdict
+from conformance.verdict import Exchange, Outcome, Verdict
 
 SETTLING_SECONDS = 3.0
 """How much longer to wait for a write to show, where the profile does not state how long it may take."""
@@ -58,20 +57,6 @@ def _explains(key: str, value: object, expected: str, exchange: Exchange) -> boo
     return _says(exchange.response_body, value) or any(
         _has_in_its_place(exchange.response_body, text, value) for text in _texts(exchange.request_body or "")
     )
-
-
-OF_ANSWERS = ("brand.", "errors.status_codes.", "wire.")
-"""The sections whose values show in answers as they stand."""
-
-
-def stated_otherwise(judged: Iterable[str], reliance: Reliance, failure: Failure, exchange: Exchange | None) -> str:
-    """The stated key of the profile whose other value explains a departure; empty where none does.
-
-    Of statements that the specification leaves open, that is the key which answers them.
-    """
-    stated = {key: value for key, value in reliance.stated.items() if key.startswith(OF_ANSWERS)}
-    answering = (catalogue().by_id[name].profile_key for name in judged)
-    return explaining(stated, failure.expected, exchange) or next(filter(None, answering), "")
 
 
 def _says(text: str, word: str) -> bool:

@@ -33,17 +33,17 @@ from conformance.problems import (
 )
 from conformance.profile import Operation, listening
 from conformance.run import blocked
-from conformance.run.assumed import SHOWN, added, explaining, hint, relied_on, stated_otherwise, when_settled
+from conformance.run.assumed import added, explaining, hint, relied_on, when_settled
 from conformance.run.blame import own_or_blocked
 from conformance.run.case import Case
 from conformance.run.credit import provide_after_conversions
 from conformance.run.known import Entry, Known, load_known
 from conformance.run.loader import load
 from conformance.run.offered import is_for_others, not_offered
+from conformance.run.stated import stated_hint
 from conformance.service.cleanup import clean_up, set_clock_right
 from conformance.service.reliance import Reliance
-from conformance.values.json_values import printed_json
-from conformance.verdict import ASSUMED, NOT_APPLICABLE, Exchange, Failure, Outcome, Verdict
+from conformance.verdict import ASSUMED, NOT_APPLICABLE, Failure, Outcome, Verdict
 
 __all__ = ["Case", "Entry", "Known", "Target", "load", "load_known", "run_case"]
 
@@ -202,22 +202,11 @@ def _departed(case: Case, problem: StepProblem, run: CaseRun, began: float) -> O
     explains = explaining(assumed, failure.expected, exchange)
     if explains:
         assumed = {explains: assumed[explains], **assumed}
-    told = hint(assumed, explains) if assumed else _stated(problem, run, failure, exchange) or _hint(problem, run)
+    told = hint(assumed, explains) if assumed else stated_hint(problem, run, failure, exchange) or _hint(problem, run)
     failure = replace(failure, hint=told)
     reason = f"{problem.cause}: expected {failure.expected}; got {failure.got}{f'; {told}' if told else ''}"
     outcome = _outcome(case, verdict, reason, began, failure=failure, problem=ASSUMED if assumed else problem.code)
     return replace(outcome, contradicted=problem.requirements, assumed=assumed, explains=explains)
-
-
-def _stated(problem: StepProblem, run: CaseRun, failure: Failure, exchange: Exchange | None) -> str:
-    """What the profile states, where another value would explain a failure."""
-    if not isinstance(problem, Departure):
-        return ""
-    key = stated_otherwise(problem.requirements, run.reliance, failure, exchange)
-    if not key or key in run.target.profile.assumed:
-        return ""
-    value = printed_json(run.target.profile_value(key))
-    return f"the profile states {key}: {value[:SHOWN]}; correct it there if the node is right"
 
 
 def _group_members(run: CaseRun) -> GroupMembers:

@@ -1,0 +1,73 @@
+"""The stated key of the profile whose other value would explain a failure: the failure's hint names it."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from conformance.drivers.steps.caserun import CaseRun
+from conformance.endpoints.log import ExchangeLog, RawExchange
+from conformance.endpoints.messages import Answer, Message
+from conformance.problems import Departure, NotRefused, StepProblem
+from conformance.profile import Operation, read_aside
+from conformance.requirements import catalogue
+from conformance.run.assumed import SHOWN, explaining
+from conformance.service.reliance import FIRST_PAGE
+from conformance.values.json_values import printed_json
+from conformance.verdict import Exchange, Failure
+
+OF_ANSWERS = ("brand.", "errors.status_codes.", "wire.")
+"""The sections whose values show in answers as they stand."""
+FIRST_PAGES = (0, 1)
+
+
+def stated_hint(problem: StepProblem, run: CaseRun, failure: Failure, exchange: Exchange | None) -> str:
+    """What the profile states, where another value would explain a problem; empty where none would."""
+    key = _first_page(problem, run) or (_otherwise(problem, run, failure, exchange))
+    if not key or key in run.target.profile.assumed:
+        return ""
+    value = printed_json(run.target.profile_value(key))
+    return f"the profile states {key}: {value[:SHOWN]}; correct it there if the node is right"
+
+
+def _otherwise(problem: StepProblem, run: CaseRun, failure: Failure, exchange: Exchange | None) -> str:
+    """The stated key whose other value explains a departure; of statements left open, the key which answers them.
+
+    No name and no status explains why a node accepts what it must refuse.
+    """
+    if not isinstance(problem, Departure):
+        return ""
+    stated = {key: value for key, value in run.reliance.stated.items() if key.startswith(OF_ANSWERS)}
+    named = "" if isinstance(problem, NotRefused) else explaining(stated, failure.expected, exchange)
+    answering = (catalogue().by_id[name].profile_key for name in problem.requirements)
+    return named or next(filter(None, answering), "")
+
+
+def _first_page(problem: StepProblem, run: CaseRun) -> str:
+    """The key of the first page's number, where that page shows nothing and the page of the other number does."""
+    number = run.last_exchange if problem.exchange is None else problem.exchange
+    stated = run.reliance.stated.get(FIRST_PAGE)
+    name = run.log.operation(number)
+    if stated not in FIRST_PAGES or not name or not run.target.operation(name).is_list:
+        return ""
+    with read_aside():
+        operation = run.target.operation(name)
+    asked = run.log.raw[(number or 0) - run.log.forgotten]
+    first, other = (_page(asked, operation, page, run) for page in (stated, 1 - int(str(stated))))
+    return FIRST_PAGE if other and not first else ""
+
+
+def _page(asked: RawExchange, operation: Operation, number: object, run: CaseRun) -> list[object]:
+    """The items of one page of a list that a case asked for, in no log of the case; none where it is refused."""
+    member = operation.request["page_number"]
+    parts = urlsplit(asked.url)
+    query = [(name, str(number) if name == member else value) for name, value in parse_qsl(parts.query)]
+    url = urlunsplit(parts._replace(query=urlencode(query)))
+    answer = run.target.exchange(
+        Message(asked.method, url, asked.request_headers, None), ExchangeLog(run.secrets), operation
+    )
+    return _items(answer)
+
+
+def _items(answer: Answer) -> list[object]:
+    items = answer.value if answer.accepted and answer.readable else []
+    return items if isinstance(items, list) else []
