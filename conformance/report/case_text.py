@@ -7,13 +7,15 @@ from collections.abc import Iterator, Sequence
 
 from conformance.endpoints.redaction import without_users
 from conformance.report.results import CaseResult, ExchangeShown, FailureShown
-from conformance.report.story import difference, story
+from conformance.report.story import LEAST_STEPS, MOST_STEPS, Names, Story, difference, in_short, story
 from conformance.requirements import catalogue
 from conformance.values.shown_text import cut, plain
 from conformance.verdict import CellVerdict, Exchange, Failure, Outcome, Verdict
 
 SHOWN_CELLS = 6
 SHOWN_STATEMENTS = 3
+A_SCREEN = 25
+"""Lines of a report; a long story is told by fewer of its steps."""
 LONGEST = 400
 """Characters of an expectation or an answer; results.json has all of them."""
 
@@ -32,31 +34,46 @@ def explain(outcome: Outcome | CaseResult, command: str, order: Sequence[str] = 
     `order` is that of the statements, where the whole run is known; others follow as the case names them.
     """
     failure = outcome.failure
-    led = story(failure.conversation if failure else None)
+    for most in range(MOST_STEPS, LEAST_STEPS - 1, -1):
+        led = story_of(failure, most)
+        lines = [*_lines(outcome, led, order), "", f"  again: {command}"]
+        if len(lines) <= A_SCREEN:
+            break
+    return "\n".join(map(plain, lines))
+
+
+def _lines(outcome: Outcome | CaseResult, led: Story, order: Sequence[str]) -> list[str]:
+    failure = outcome.failure
     blamed = sorted(outcome.blamed, key=lambda name: order.index(name) if name in order else len(order))
     lines = [f"{outcome.verdict.upper()}: {outcome.case}", f"  {outcome.title}", *_statements(blamed), ""]
     if failure is None or outcome.verdict is not Verdict.FAIL:
         lines += [f"  {outcome.reason}"]
     else:
-        rows = _rows(failure, outcome.case.partition("::")[0])
-        lines += [f"  {name:8}  {cut(led.names.shown(text), LONGEST)}" for name, text in rows if text]
+        lines += [f"  {name:8}  {cut(text, LONGEST)}" for name, text in rows(failure, outcome.case, led.names)]
     if led.steps:
         lines += ["", *(f"  {step}" for step in led.steps)]
-        lines += [f"  where {name} is {value}" for name, value in led.used.items()]
+        used = ", ".join(f"{name} is {value}" for name, value in led.used.items())
+        lines += [f"  where {used}"] if used else []
     if failure and failure.exchange:
         lines += _exchange(failure.exchange, answered=not led.steps)
     if failure and failure.replay:
         lines += ["", "  results.json (--output) has a pack that shows this alone: `failure.replay`"]
     lines += ["", *(f"  {line}" for line in outcome.traceback.splitlines())] if outcome.traceback else []
-    lines += _wrong_cells(outcome)
-    return "\n".join(map(plain, [*lines, "", f"  again: {command}"]))
+    return lines + _wrong_cells(outcome)
 
 
-def _rows(failure: Failure | FailureShown, pack: str) -> Iterator[tuple[str, str]]:
-    yield "at", f"{pack}.py, {failure.step}" if failure.step.startswith("line ") else failure.step
-    yield "expected", failure.expected
-    yield from difference(failure.expected, failure.got) or [("got", failure.got)]
-    yield "hint", failure.hint
+def story_of(failure: Failure | FailureShown | None, most: int = MOST_STEPS) -> Story:
+    """The story that led to a failure; an empty one where none was kept."""
+    return story(failure.conversation, f"{failure.expected} {failure.got}", most) if failure else Story()
+
+
+def rows(failure: Failure | FailureShown, case: str, names: Names) -> Iterator[tuple[str, str]]:
+    """Where a case failed, what was expected and what came, each with the word before it."""
+    step = failure.step
+    told = [("at", f"{case.partition('::')[0]}.py, {step}" if step.startswith("line ") else step)]
+    told += [("expected", failure.expected)]
+    told += difference(failure.expected, failure.got) or [("got", in_short(failure.got))]
+    yield from ((name, names.shown(text)) for name, text in [*told, ("hint", failure.hint)] if text)
 
 
 def _statements(names: Sequence[str]) -> Iterator[str]:

@@ -10,11 +10,11 @@ from importlib import resources
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from conformance.report.case_text import rows, story_of
 from conformance.report.causes import counted, numbered
 from conformance.report.judgement import MEANINGS
 from conformance.report.page.view import CELL_WORDS, View
 from conformance.report.results import Results
-from conformance.report.story import story
 from conformance.values.shown_text import escaped
 
 MOST_CHARACTERS = 2_000
@@ -35,6 +35,7 @@ def html(results: Results, links: Sequence[tuple[str, str]] = ()) -> str:
             cell_words=CELL_WORDS,
             counted=counted,
             meanings=MEANINGS,
+            rows=rows,
             numbers=numbered(results),
             **inlined(style, script),
         )
@@ -51,7 +52,7 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         finalize=_finalized,
     )
-    made.filters |= {"slug": slug, "cut": cut, "story": story}
+    made.filters |= {"slug": slug, "cut": cut, "story": story_of}
     return made
 
 

@@ -60,6 +60,15 @@ def test_page_leads_from_the_verdict_to_the_request_that_shows_it() -> None:
     assert set(re.findall(r'href="#([^"]+)"', page)) <= set(re.findall(r'id="([^"]+)"', page))
 
 
+def test_page_tells_a_failure_as_the_terminal_does() -> None:
+    ids = Failure(
+        "steps[2] list list_groups", "[1, 2] of list_groups", "[1]", EXCHANGE, hint="the profile states wire.x"
+    )
+    page = html(results(replace(FAILED, failure=ids)))
+    assert "<dt>Missing</dt><dd>[2]</dd>" in page
+    assert "<dt>Hint</dt><dd>the profile states wire.x</dd>" in page
+
+
 def test_page_shows_what_the_profile_says_apart_from_what_was_assumed() -> None:
     profile = Profile.model_validate({"brand": {"title": HOSTILE}}).assuming(frozenset({"brand.slug"}))
     page = html(results_of(replace(record(PASSED), profile=profile), KNOWN, LISTED))

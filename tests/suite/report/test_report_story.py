@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from made_runs import EXCHANGE
 
-from conformance.report.case_text import explain
-from conformance.report.story import MOST_STEPS, difference, story
+from conformance.report.case_text import A_SCREEN, explain
+from conformance.report.story import LEAST_STEPS, MOST_STEPS, difference, in_short, story
+from conformance.service.derivations import hashed_cid
 from conformance.verdict import Conversation, ConversationExchange, Failure, Outcome, Verdict
 
 WALLET = "0x" + "ab" * 32
@@ -53,12 +55,12 @@ CONVERSATION = Conversation(
 
 def test_story_tells_the_steps_that_concern_the_failing_request() -> None:
     assert story(CONVERSATION).steps == (
-        "… 4 more",
+        "… 2 requests, 2 new_account",
         "alice: list_wallets → 200, P, P2",
         'alice: add_group pkp_ids_permitted [P], name "G" → 200, G',
-        "… 1 more",
+        "… add_group",
         "alice: add_usage_api_key execute_in_groups [G], 1 false or empty → 200, K",
-        "… 1 more",
+        "… list_groups",
         "alice: remove_usage_api_key usage_api_key K → 200",
         "K: run_action jsParams {pkpId:P} → 403, not-permitted: no group lists it",
     )
@@ -105,7 +107,63 @@ def test_long_story_keeps_its_beginning_and_its_end() -> None:
     steps = story(Conversation((*made, *renamed))).steps
     assert len([step for step in steps if not step.startswith("…")]) == MOST_STEPS
     assert steps[-1] == 'alice: update_group group_id G, name "29" → 200, {}'
-    assert "… 22 more" in steps
+    assert "… 22 update_group" in steps
+
+
+CID, HASH = "QmQAYieaLxqyeG7YEDdmX18snVCx2kBgXB9Pt6iDYo3JKs", "0x" + "ef" * 32
+LEFT_THE_OTHER_GROUP = Conversation(
+    exchanges=(
+        asked("new_account", API_KEY_1=".api_key"),
+        asked("add_group", by="API_KEY_1", GROUP_2=".group_id"),
+        asked("add_group", by="API_KEY_1", GROUP_3=".group_id"),
+        asked("add_action_to_group", f'{{"group_id":"${{GROUP_3}}","action_ipfs_cid":"{CID}"}}', by="API_KEY_1"),
+        asked("remove_action_from_group", f'{{"group_id":"${{GROUP_2}}","hashed_cid":"{hashed_cid(CID)}"}}',
+              by="API_KEY_1"),
+        asked("list_actions", '{"group_id":"${GROUP_3}"}', by="API_KEY_1", answer="[]"),
+    ),
+    names={"GROUP_2": "1", "GROUP_3": "2"},
+)  # fmt: skip
+
+
+def test_story_tells_what_was_done_with_the_objects_that_were_expected() -> None:
+    assert not [step for step in story(LEFT_THE_OTHER_GROUP).steps if "remove_action_from_group group_id" in step]
+    assert story(LEFT_THE_OTHER_GROUP, f'["{hashed_cid(CID)}"] of list_actions').steps == (
+        "… new_account",
+        "alice: add_group → 200, G",
+        "alice: add_group → 200, G2",
+        "alice: add_action_to_group group_id G2, action_ipfs_cid X → 200",
+        "alice: remove_action_from_group group_id G, hashed_cid X → 200",
+        "alice: list_actions group_id G2 → 200, []",
+    )
+
+
+def test_action_and_its_hash_have_one_name() -> None:
+    told = story(LEFT_THE_OTHER_GROUP, f'["{hashed_cid(CID)}"] of list_actions')
+    assert told.names.shown(f"{CID} and {hashed_cid(CID)}, not {HASH}") == "X and X, not 0xefef…efef"
+
+
+def test_envelope_is_told_by_what_it_says_and_who_shows_it() -> None:
+    body = '{"typed_data":{"types":{"EIP712Domain":[]},"primaryType":"CreateWallet","domain":{"chainId":"5"},' \
+        '"message":{"address":"0x12","issuedAt":"7"}},"signature":"0x"}'  # fmt: skip
+    minted = asked("create_wallet_with_signature", body)
+    proof = replace(asked("balance", answer='{"balance_cents":1}'), request_headers={"X-Wallet-Auth": "[redacted]"})
+    assert (
+        story(Conversation((minted,)))
+        .steps[-1]
+        .startswith(
+            "anybody: create_wallet_with_signature typed_data CreateWallet {address:0x12,issuedAt:7,chainId:5}, "
+        )
+    )
+    assert story(Conversation((proof,))).steps[-1] == 'X-Wallet-Auth: balance → 200, {"balance_cents":1}'
+
+
+def test_problem_documents_are_told_by_what_they_say() -> None:
+    got = f'status 403: {REFUSAL} (and 1 more: line 4: got status 500: {{"a": 1}}; got status 403: {REFUSAL})'
+    assert in_short(got) == (
+        "status 403, not-permitted: no group lists it (and 1 more: line 4:"
+        ' got status 500: {"a": 1}; got status 403, not-permitted: no group lists it)'
+    )
+    assert in_short("status 403: {cut off…") == "status 403: {cut off…"
 
 
 @pytest.mark.parametrize(
@@ -145,3 +203,16 @@ def test_report_of_a_case_fits_on_a_screen() -> None:
     assert "the wallet P\n" in text
     assert "and GRP-130, GRP-140" in text
     assert max(map(len, text.splitlines())) < 450
+
+
+def test_long_story_leaves_steps_out_so_that_the_report_fits_on_a_screen() -> None:
+    writes = [asked(f"update_{n}", '{"group_id":"${GROUP_2}"}', by="API_KEY_1") for n in range(20)]
+    reads = [asked(f"list_{n}", by="API_KEY_1") for n in range(20)]
+    made = [asked("new_account", API_KEY_1=".api_key"), asked("add_group", by="API_KEY_1", GROUP_2=".group_id")]
+    between = [one for both in zip(writes, reads, strict=True) for one in both]
+    conversation = Conversation((*made, *between, writes[-1]), names={"GROUP_2": "1"})
+    failure = Failure("steps[3]", "a group", "[]", EXCHANGE, conversation=conversation)
+    lines = explain(Outcome("p::c", "A title.", ("A-010",) * 4, Verdict.FAIL, failure=failure), "again").splitlines()
+    assert len(lines) <= A_SCREEN
+    assert lines[-1] == "  again: again"
+    assert len([line for line in lines if line.startswith("  alice: ")]) > LEAST_STEPS
