@@ -6,8 +6,10 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from conformance.endpoints.redaction import without_users
+from conformance.report.difference import difference
+from conformance.report.objects import Names
 from conformance.report.results import CaseResult, ExchangeShown, FailureShown
-from conformance.report.story import LEAST_STEPS, MOST_STEPS, Names, Story, difference, in_short, story
+from conformance.report.story import LEAST_STEPS, MOST_STEPS, Story, in_short, story
 from conformance.requirements import catalogue
 from conformance.values.shown_text import cut, plain
 from conformance.verdict import CellVerdict, Exchange, Failure, Outcome, Verdict

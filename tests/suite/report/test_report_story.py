@@ -8,8 +8,9 @@ import pytest
 from made_runs import EXCHANGE
 
 from conformance.report.case_text import A_SCREEN, explain
-from conformance.report.story import LEAST_STEPS, MOST_STEPS, difference, in_short, story
-from conformance.service.derivations import hashed_cid
+from conformance.report.difference import difference
+from conformance.report.story import LEAST_STEPS, MOST_STEPS, in_short, story
+from conformance.service.derivations import code_cid, hashed_cid
 from conformance.verdict import Conversation, ConversationExchange, Failure, Outcome, Verdict
 
 WALLET = "0x" + "ab" * 32
@@ -140,6 +141,38 @@ def test_story_tells_what_was_done_with_the_objects_that_were_expected() -> None
 def test_action_and_its_hash_have_one_name() -> None:
     told = story(LEFT_THE_OTHER_GROUP, f'["{hashed_cid(CID)}"] of list_actions')
     assert told.names.shown(f"{CID} and {hashed_cid(CID)}, not {HASH}") == "X and X, not 0xefef…efef"
+
+
+def test_run_is_told_by_the_action_whose_code_it_sends() -> None:
+    code = "async function main() {}"
+    cid = code_cid(code, "ipfs_add_v0") or ""
+    made = asked("new_account", '{"d":"bob of a conformance case"}', API_KEY_1=".api_key")
+    listed = asked("add_group", f'{{"cid_hashes_permitted":["{hashed_cid(cid)}"]}}', by="API_KEY_1")
+    run = asked("run_action", f'{{"code":"{code}"}}', by="API_KEY_1", status=403, answer=REFUSAL)
+    assert story(Conversation((made, listed, run))).steps == (
+        "… new_account",
+        "bob: add_group cid_hashes_permitted [X] → 200",
+        f'bob: run_action X, code "{code}" → 403, not-permitted: no group lists it',
+    )
+
+
+def test_key_that_no_answer_gave_is_called_unknown() -> None:
+    assert story(Conversation((asked("list_groups", by="API_KEY_1"),))).steps == ("unknown_key: list_groups → 200, {}",)
+
+
+def test_conversion_belongs_to_every_story_of_its_account_and_repeats_are_counted() -> None:
+    made = asked("new_account", API_KEY_1=".api_key")
+    converted = asked("convert_to_chain_secured_account", by="API_KEY_1")
+    added = asked("add_group", '{"name":"g"}', by="API_KEY_1", GROUP_2=".group_id")
+    confirmed = asked("update_group", '{"group_id":"${GROUP_2}"}', by="API_KEY_1")
+    last = asked("remove_group", '{"group_id":"${GROUP_2}"}', by="API_KEY_1")
+    assert story(Conversation((made, converted, added, confirmed, confirmed, confirmed, last))).steps[1:] == (
+        "alice: convert_to_chain_secured_account → 200",
+        'alice: add_group name "g" → 200, G',
+        "… 2 update_group",
+        "alice: update_group group_id G → 200",
+        "alice: remove_group group_id G → 200, {}",
+    )
 
 
 def test_envelope_is_told_by_what_it_says_and_who_shows_it() -> None:
