@@ -75,7 +75,7 @@ def run_case(case: Case, target: Target) -> Outcome:
             outcome = _run(case, run, began)
             if outcome.properties.get("problem") == IdleConnectionClosed.code:
                 outcome = _without_kept_connections(case, target, reliance, outcome, began)
-            if run.unchanged.is_unclear:
+            if run.change_is_unclear:
                 outcome = _pinned_down(case, target, reliance, outcome, began)
             again = partial(_again, case, reliance, began)
             outcome = _when_answered(outcome, run, partial(again, target.without_kept_connections()))
@@ -138,7 +138,7 @@ def _await_node(run: CaseRun) -> None:
 def _pinned_down(case: Case, target: Target, reliance: Reliance, outcome: Outcome, began: float) -> Outcome:
     """Run the case again, reading the state after each refused request, to name the request that changed it."""
     run = CaseRun(target, case.id, reliance)
-    run.unchanged.at_once = True
+    run.compares_at_once = True
     again = _run(case, run, began)
     return added(again, outcome) if again.verdict is Verdict.FAIL else added(outcome, again)
 

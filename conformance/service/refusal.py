@@ -108,6 +108,7 @@ class Refusals:
         self._reads = tuple(unchanged)
         self._before: list[object] = []
         self._last_exchange: int | None = None
+        self._checked = 0
         self._goes_on = False
         self._failures: list[Departure] = []
 
@@ -171,6 +172,9 @@ class Refusals:
                 raise
             self._session.reliance.remember_at(problem)
             self._failures.append(problem.with_traceback(_from_the_outermost(problem.__traceback__)))
+        self._checked += 1
+        if self._session.compares_at_once and self._before and not self._failures:
+            self._must_be_unchanged()
 
     def must_revert(self, call: str, send: Callable[[], Receipt]) -> None:
         """Send a transaction that the contract must revert; `call` is `send FUNCTION`."""
@@ -201,7 +205,11 @@ class Refusals:
             raise UnprovenRefusal(f"{call} writes: its refusal needs reads that must stay `unchanged`")
 
     def _must_be_unchanged(self) -> None:
-        must_be_unchanged(self._session, self._reads, self._before, self._last_exchange)
+        try:
+            must_be_unchanged(self._session, self._reads, self._before, self._last_exchange)
+        except StateChanged:
+            self._session.change_is_unclear = self._checked > 1 and not self._session.compares_at_once
+            raise
 
 
 def _from_the_outermost(trace: TracebackType | None) -> TracebackType | None:

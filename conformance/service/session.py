@@ -61,6 +61,10 @@ class Session:
         """Each is called with every request of the service and its answer."""
         self.judges = False
         """Whether a block is open whose departures are failures of the case."""
+        self.compares_at_once = False
+        """Whether state is read after each refused request: the one that changed it is sought."""
+        self.change_is_unclear = False
+        """Whether state changed and several refused requests may have changed it."""
         self._settling = Settling(lambda: target.settle_seconds, target.pause)
         with read_aside():  # only a listed group can confirm this key
             self._ids_as_text = target.profile.wire.list_groups.id_form in {"decimal_string", "hex"}

@@ -43,10 +43,8 @@ class UnchangedState:
 
     def __init__(self, session: Session, *, at_once: bool = False) -> None:
         self._session = session
-        self.at_once = at_once
-        """Whether reads are repeated after each request: others may write, or one request at fault is sought."""
-        self.is_unclear = False
-        """Whether state changed and several requests may have changed it."""
+        self._beside_others = at_once
+        """Whether others may write, so that reads are repeated after each request."""
         self._before: dict[str, tuple[Read, object]] = {}
         """The earlier result of each read, by what it asks."""
         self._began = 0.0
@@ -78,7 +76,7 @@ class UnchangedState:
     def note(self, label: str, request: OutgoingRequest, exchange: int, judges: tuple[str, ...] | None = None) -> None:
         """Note a refused request. A change that it made breaks what its step judges."""
         self._refused.append(RefusedStep(label, exchange, _removes(request), _about(request), judges))
-        if self.at_once:
+        if self._beside_others or self._session.compares_at_once:
             self.compare()
 
     def compare(self) -> None:
@@ -91,8 +89,8 @@ class UnchangedState:
         try:
             must_be_unchanged(self._session, reads, values, refused[-1].exchange)
         except StateChanged as problem:
-            self.is_unclear = len(refused) > 1
-            others = f", or a refused step before it since {refused[0].label}" if self.is_unclear else ""
+            is_unclear = self._session.change_is_unclear = len(refused) > 1
+            others = f", or a refused step before it since {refused[0].label}" if is_unclear else ""
             problem.step = refused[-1].label + others
             if all(step.judges is not None for step in refused):
                 problem.charge(_changed(tuple(name for step in refused for name in step.judges or ())))

@@ -336,3 +336,40 @@ def test_cases_that_trouble_the_provider_or_renew_the_certificate_run_alone() ->
 
     assert {"provider_faults::provider-does-not-answer", "attestation::evidence-follows-a-renewal"} <= alone
     assert "attestation::nobody-chooses-the-report-data" not in alone
+
+
+CHANGED_BY_THE_SECOND = """
+    @case("refused", requirements=["GRP-010"])
+    def refused(judge: Judge, accounts: Accounts, groups: Groups) -> None:
+        '''Refused requests make no group.'''
+        alice = accounts.new()
+        made = groups.creation(alice.key)
+        _, control = groups._session.accept(made)
+        lists = [unchanged_list(groups._session, "list_groups", alice.key)]
+        with judge(), Refusals(groups._session, control=control, unchanged=lists) as refusals:
+            for name in ("first", "second", "third"):
+                refusals.send(made.changed(group_name=name), ["any"])
+"""
+
+
+def test_refused_request_that_changed_something_is_sought_among_several(
+    tmp_path: Path, target: Target, node: TinyNode
+) -> None:
+    def add_group(asked: Asked) -> Told:
+        if asked.body["group_name"] not in {"first", "second", "third"}:
+            return node.honest(asked)
+        if asked.body["group_name"] == "second":
+            node.honest(asked)
+        return Told(403, {"code": "no"})
+
+    node.faults["add_group"] = add_group
+    imports = """
+    from conformance.service.lists import unchanged_list
+    from conformance.service.refusal import Refusals
+    """
+    found = outcome(tmp_path, textwrap.dedent(imports) + textwrap.dedent(CHANGED_BY_THE_SECOND), target)
+
+    assert found.verdict is Verdict.FAIL, found.reason
+    assert found.failure is not None
+    assert found.failure.exchange is not None
+    assert '"group_name":"second"' in (found.failure.exchange.request_body or "")
