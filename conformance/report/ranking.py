@@ -11,14 +11,20 @@ from collections.abc import Sequence
 
 from conformance.report.judgement import Judgement
 from conformance.report.results import CaseResult, RequirementResult, Results
+from conformance.requirements import Level
 from conformance.verdict import Verdict
 
 
 def broken(results: Results) -> tuple[RequirementResult, ...]:
-    """The statements with verdict fail: those that explain most first, those that only restate others last."""
+    """The statements with verdict fail: those that explain most first, those that only restate others last.
+
+    What the specification says comes before what it leaves to the profile: a fault in the former mostly shows in both.
+    """
     ranks = {name: rank for rank, name in enumerate(_named(results.cases))}
     failed = [requirement for requirement in results.requirements if requirement.verdict is Judgement.FAIL]
-    return tuple(sorted(failed, key=lambda requirement: ranks.get(requirement.id, len(ranks))))
+    return tuple(
+        sorted(failed, key=lambda one: (one.id not in ranks, one.level is Level.SILENT, ranks.get(one.id, len(ranks))))
+    )
 
 
 def failed_cases(results: Results) -> tuple[CaseResult, ...]:

@@ -48,7 +48,7 @@ SAID_BY_REFUSALS_TOO = frozenset({"logs"})
 """Members of a success that a refusal may hold: a run that is refused at its wallet call has logs already."""
 DELETIONS = frozenset({"remove_group", "remove_usage_api_key", "delete_action"})
 DELETE_ABSENT = "semantics.delete_absent"
-SHOWN_OF_STATE = 400
+SHOWN_OF_STATE = 4_000
 """Characters of a read that a failure shows."""
 
 

@@ -77,6 +77,14 @@ def test_general_statements_come_after_those_that_they_restate() -> None:
     assert [requirement.id for requirement in broken(results)] == ["ENV-260", "ERR-050"]
 
 
+def test_what_the_specification_says_comes_before_what_it_leaves_to_the_profile() -> None:
+    results = run_that_breaks(
+        {"lists::order-of-the-other-lists": ["LIST-110"], "lists::pages-of-list-wallets-in-group": ["LIST-050"]}
+    )
+    assert [requirement.id for requirement in broken(results)][:2] == ["LIST-050", "LIST-110"]
+    assert failed_cases(results)[0].case == "lists::pages-of-list-wallets-in-group"
+
+
 def test_case_names_its_statements_in_the_order_of_the_run() -> None:
     results = run_that_breaks(RUNS_COST_NOTHING)
     case = "metering::runs-are-charged-after-conversion"
