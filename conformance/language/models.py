@@ -58,6 +58,8 @@ class Request(Judging):
     """Variable to path in the answer."""
     expect: Members = Field(default={})
     """Path in the answer to matcher."""
+    why: Text = ""
+    """What the node has to do here, in a sentence without brackets; a failure tells it before the matchers."""
 
 
 class ListStep(Request):

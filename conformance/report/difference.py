@@ -13,7 +13,9 @@ OTHERS = re.compile(r" \(and (\d+ more: .*)\)$", re.DOTALL)
 """The further failures of a case, which follow its first one."""
 LONGEST_COMPARED = 20_000
 """Characters of lists whose items are compared with one another."""
-LIST = re.compile(r"(?:.* to be |.* as before the request: |in any order )?(\[.*\])(?:(?: at .*)? of .*)?", re.DOTALL)
+LIST = re.compile(
+    r"(?:[^\[\]{}]*: )?(?:.* to be |.* as before the request: |in any order )?(\[.*\])(?:(?: at .*)? of .*)?", re.DOTALL
+)
 """An expectation of a list: `the groups to be [1]`, ``in any order [{name: "g"}] at 0.items of `seen` ``."""
 
 

@@ -66,6 +66,8 @@ class Compiled:
     """The requirements that a departure breaks. Empty: the step is set-up. None: the caller decides."""
     sends_what_is_accepted: bool = True
     """False for a request that must be refused, and for a step that sends nothing itself."""
+    why: str = ""
+    """What the node has to do, in words that a failure tells first."""
 
     def run(self, run: CaseRun) -> object:
         """Run the step, and label its problems."""
@@ -77,6 +79,8 @@ class Compiled:
             result = self.action(run)
         except StepProblem as problem:
             run.reliance.remember_at(problem)
+            if self.why and not problem.step:
+                problem.expected = f"{self.why}: {problem.expected}"
             problem.step = problem.step or self.label
             if isinstance(problem, Departure) and not problem.judged and judges is not None:
                 problem.charge(judges)
@@ -169,7 +173,8 @@ def compile_step(step: Step, context: CompileContext, where: str, judges: Sequen
         context.info.controls[step.id] = call
     refused = isinstance(step, CallStep) and step.refused is not None
     sends_what_is_accepted = not refused and not isinstance(step, LetStep | CheckStep | RepeatStep)
-    return Compiled(label, step.id, call, action, judged, sends_what_is_accepted)
+    why = step.why if isinstance(step, CallStep | ListStep) else ""
+    return Compiled(label, step.id, call, action, judged, sends_what_is_accepted, why)
 
 
 def _judged_by(step: Step, context: CompileContext, around: Sequence[str]) -> tuple[str, ...] | None:

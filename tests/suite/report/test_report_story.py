@@ -217,6 +217,7 @@ def test_problem_documents_are_told_by_what_they_say() -> None:
             [("missing", '["a"]'), ("too many", '["b"]'), ("and", "2 more: c")],
         ),
         ("in any order [1, 2] at *.id of `seen`", "[1,2,3]", [("too many", "[3]")]),
+        ("a group that is left stays: [1] of list_groups", "[1,2]", [("too many", "[2]")]),
         ("in any order [true] of list_groups", "[1]", [("missing", "[true]"), ("too many", "[1]")]),
         (
             'in any order [{cid: "x", name: "anew"}, {cid: "y"}] of list_actions',

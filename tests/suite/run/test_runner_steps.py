@@ -218,6 +218,17 @@ def test_paths_reach_around_the_body(run: Run, node: TinyNode) -> None:
     )
 
 
+def test_failure_of_a_request_tells_first_why(run: Run) -> None:
+    outcome = run("""\
+        steps:
+          - {account: alice}
+          - {list: list_groups, expect: {"": {length: 1}}, why: an account begins with one group}
+        """)
+
+    assert outcome.failure is not None
+    assert outcome.failure.expected == "an account begins with one group: length 1 of list_groups"
+
+
 def test_check_tells_why(run: Run) -> None:
     outcome = run('steps: [{let: {a: 1}}, {check: {that: "${a}", equals: 2, why: two are needed}}]')
 
