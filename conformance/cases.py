@@ -59,10 +59,11 @@ class Judge:
         self._failures: list[Departure] = []
 
     @contextmanager
-    def __call__(self, *requirements: str, unchanged: str = "") -> Iterator[None]:
+    def __call__(self, *requirements: str, unchanged: str = "", why: str = "") -> Iterator[None]:
         """A block whose departures are failures of these requirements of the case; without any, of all of them.
 
         `unchanged` names the requirement that refusals change nothing: a changed state is a failure of that one alone.
+        `why` says what the node has to do, without brackets; a failure tells it first.
         """
         named = (*requirements, *filter(None, [unchanged])) or self._requirements
         if unknown := set(named) - set(self._requirements):
@@ -74,6 +75,8 @@ class Judge:
             yield
         except Departure as problem:
             self._session.reliance.remember_at(problem)
+            if why:
+                problem.expected = f"{why}: {problem.expected}"
             changed = (unchanged,) if unchanged and isinstance(problem, StateChanged) else requirements or named
             problem.charge(changed)
             raise
@@ -82,10 +85,10 @@ class Judge:
         self._left -= set(named)
 
     @contextmanager
-    def apart(self, *requirements: str, unchanged: str = "") -> Iterator[None]:
+    def apart(self, *requirements: str, unchanged: str = "", why: str = "") -> Iterator[None]:
         """A block that nothing after it depends on: after a departure in it the case goes on, and fails at its end."""
         try:
-            with self(*requirements, unchanged=unchanged):
+            with self(*requirements, unchanged=unchanged, why=why):
                 yield
         except Departure as problem:
             self._failures.append(problem)

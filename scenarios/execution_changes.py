@@ -19,7 +19,7 @@ from conformance.service.pkps import Pkp
 from conformance.service.refusal import Refusals, must_refuse, was_accepted
 from conformance.service.session import DESCRIPTION
 from conformance.service.usage_keys import Permissions
-from conformance.values.json_values import printed, same
+from conformance.values.json_values import same
 
 NEEDS = ("managed_accounts",)
 
@@ -68,12 +68,13 @@ def update_of_a_key(judge: Judge, node: Node) -> None:
             elif group in stale:
                 continue  # the verdict before was wrong, and does not tell how this array is read
             with judge.apart(*about):
-                runs = "runs" if group in after else "does not run"
                 signed = node.signing.signs(on.key, *run)
                 judge.that(
                     signed == (group in after),
-                    f"a key that {runs} in {group} after an update to the groups {printed(groups)}",
-                    "a run" if signed else "a refusal",
+                    f"a run in {group} to be {'permitted' if group in after else 'refused'} right after"
+                    f" update_usage_api_key with execute_in_groups [{', '.join(groups).upper()}]; before it held"
+                    f" [{', '.join(before).upper()}]",
+                    "it was permitted" if signed else "it was refused",
                 )
                 stale.discard(group)
         before = after

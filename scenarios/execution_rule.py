@@ -44,20 +44,20 @@ def all_refused(
 
 @case("usage-key", requirements=["EXEC-010"], needs=NEEDS)
 def usage_key(judge: Judge, node: Node) -> None:
-    """A usage key that may do nothing but execute in a group runs the group's action with the group's wallet."""
+    """A usage key that may only execute in a group runs the action with the wallet that the group lists."""
     on = one_group(node)
     node.session.accept(node.pkps.creation(on.alice))  # a newer wallet, which must not sign in place of P
-    with judge():
+    with judge(why="the key's group lists the CID of this very code, and the wallet"):
         node.signing.must_sign(on.key, on.x, on.p)
 
 
 @case("account-key", requirements=["EXEC-020"], needs=NEEDS)
 def account_key(judge: Judge, node: Node) -> None:
-    """The account key runs a group's action with the group's wallet, where no usage key exists."""
+    """The account key runs an action with a wallet where a group of the account lists both; no usage key is needed."""
     alice = node.accounts.new().key
     p, x = node.pkps.create_several(alice, 2)[0], node.actions.prepared()
     bound(node, alice, [p], [x])
-    with judge():
+    with judge(why="a group lists the CID of this very code, and the wallet"):
         node.signing.must_sign(alice, x, p)
 
 
@@ -266,10 +266,14 @@ def all_actions(judge: Judge, node: Node) -> None:
     x, y = (node.actions.source("sign_message", mark) for mark in "xy")
     there = node.usage_keys.executing_in(alice, bound(node, alice, [p], [node.groups.all_actions]))
     elsewhere = node.usage_keys.executing_in(alice, bound(node, alice, [p], [node.actions.hashed_cid(y)]))
-    with judge():
+    with judge(why="a group with the all-actions wildcard runs any action with its wallet"):
         runs = all_sign(node, [there, alice], x, p)
         node.signing.must_sign(there, y, p)
+    with judge(
+        why="the all-actions wildcard of one group permits nothing to a key of another, which lists no such action"
+    ):
         node.signing.must_be_refused(elsewhere, x, p, control=runs)
+    with judge(why="the all-actions wildcard permits no wallet that its group does not list"):
         node.signing.must_be_refused(there, x, q, control=runs)
 
 
@@ -279,10 +283,14 @@ def all_wallets(judge: Judge, node: Node) -> None:
     alice, p, q, x, y = two_and_two(node)
     there = node.usage_keys.executing_in(alice, bound(node, alice, [ALL_PKPS], [x]))
     elsewhere = node.usage_keys.executing_in(alice, bound(node, alice, [q], [x, y]))
-    with judge():
+    with judge(why="a group with the all-wallets wildcard runs its action with any wallet of the account"):
         runs = node.signing.must_sign(there, x, p).accepted
         all_sign(node, [there, alice], x, q)
+    with judge(
+        why="the all-wallets wildcard of one group permits nothing to a key of another, which lists no such wallet"
+    ):
         node.signing.must_be_refused(elsewhere, x, p, control=runs)
+    with judge(why="the all-wallets wildcard permits no action that its group does not list"):
         node.signing.must_be_refused(there, y, p, control=runs)
 
 

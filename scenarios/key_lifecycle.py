@@ -240,4 +240,8 @@ def parallel_updates_do_not_mix(judge: Judge, node: Node) -> None:
         for answer in send_at_once(node.session, updates):
             was_accepted(node.session, answer, or_refused=["conflict"])
         with judge():
-            trial.must_open_one_of(key, [FIRST, SECOND], "what one of the updates gave")
+            trial.must_open_one_of(
+                key,
+                [FIRST, SECOND],
+                "after parallel updates, what the key opens, which is what one of them gave, whole,",
+            )

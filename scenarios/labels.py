@@ -120,7 +120,8 @@ def check(judge: Judge, node: Node, requests: Requests, lists: str, ids: tuple[s
         texts = pluck(listed, member_name)
         with judge.apart(ids[place % len(ids)]):
             for labels in given:
-                judge.that(labels[place] in texts, f"an item with the {member_name} {labels[place]!r}"[:SHOWN], texts)
+                expected = f"each item to keep the {member_name} that it was given, one of them {labels[place]!r}"
+                judge.that(labels[place] in texts, expected[:SHOWN], texts)
 
 
 @case("of-groups", requirements=["GRP-020", "GRP-030"], needs=NEEDS, uses=OF_GROUPS)

@@ -52,7 +52,11 @@ def check_pages(judge: Judge, node: Node, request: OutgoingRequest, least: int) 
     """Read a list of at least so many items in pages of two sizes, and pages behind its end."""
     whole = read_pages(node.session, request)
     with judge.apart("LIST-050"):
-        judge.that(len(whole) >= least, f"{least} items of {request.operation.name}", len(whole))
+        judge.that(
+            len(whole) >= least,
+            f"at least {least} items of {request.operation.name}, read in pages of {node.session.target.page_size}",
+            f"{len(whole)} items",
+        )
         paged = read_pages(node.session, request, small_page(node))
         judge.that(
             Counter(map(printed, paged)) == Counter(map(printed, whole)), "the same items on smaller pages", paged

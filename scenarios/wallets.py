@@ -47,7 +47,11 @@ def every_created_wallet_is_another(judge: Judge, node: Node) -> None:
         made = [create(), create(), *at_once([create] * 3)]
         own = {printed(member(answer.value, "wallet_address")).lower() for answer, _ in made}
         of_bob = node.pkps.create(bob).address.lower()
-        judge.same(len({*own, of_bob}), 6, "the number of wallets that six creations made")
+        judge.same(
+            len({*own, of_bob}),
+            6,
+            "the number of wallets that five creations by one account, three at once, and one by another made",
+        )
         wallets = node.pkps.list(alice)
         ids, addresses = (
             [printed(value).lower() for value in pluck(wallets, name)] for name in ("id", "wallet_address")

@@ -49,6 +49,18 @@ def compile_answers(form: OpenApiAnswersCase, context: CompileContext) -> Callab
     return run_and_check
 
 
+def _instead(request: OutgoingRequest, description: Description) -> str:
+    """What the description says in place of a status: other statuses, or other paths."""
+    operation = request.operation
+    described = description.operations.get((operation.method, operation.path))
+    responses = described and described.value.get("responses")
+    if isinstance(responses, dict):
+        return f"the statuses {', '.join(responses)}"
+    paths = sorted({path for _, path in description.operations})
+    near = [path for path in paths if operation.path.endswith(path.rpartition("/")[2])] or paths
+    return f"no such path; it has {', '.join(near[:3])}"
+
+
 def check_answer(description: Description, request: OutgoingRequest, answer: Answer) -> None:
     """Raise Mismatch for an answer that the description rules out. A refusal that it does not describe passes."""
     name = f"{request.operation.method} {request.operation.path}"
@@ -56,7 +68,11 @@ def check_answer(description: Description, request: OutgoingRequest, answer: Ans
     response = described and description.response(described, answer.status)
     if response is None:
         if answer.accepted:
-            raise Mismatch(f"status {answer.status} of {name} in the OpenAPI description", "nothing", answer.exchange)
+            raise Mismatch(
+                f"status {answer.status} of {name} in the OpenAPI description",
+                _instead(request, description),
+                answer.exchange,
+            )
         return
     content = response.value.get("content")
     if not isinstance(content, dict) or not content or not answer.text:

@@ -373,3 +373,11 @@ def test_refused_request_that_changed_something_is_sought_among_several(
     assert found.failure is not None
     assert found.failure.exchange is not None
     assert '"group_name":"second"' in (found.failure.exchange.request_body or "")
+
+
+def test_departure_in_a_block_tells_first_why(tmp_path: Path, target: Target, node: TinyNode) -> None:
+    node.faults["add_group"] = lambda asked: refuse(asked) if node.groups.get(asked.key) else node.honest(asked)
+    text = TWO_GROUPS.replace('judge("GRP-020")', 'judge("GRP-020", why="an account may have two groups")')
+    found = outcome(tmp_path, text, target)
+    assert found.failure is not None
+    assert found.failure.expected == "an account may have two groups: acceptance (2xx) of add_group"
