@@ -16,7 +16,7 @@ from conformance.report.ranking import broken
 from conformance.report.results import CaseResult, CellResult, RequirementResult, Results
 from conformance.requirements import Level
 from conformance.requirements.families import FAMILIES
-from conformance.verdict import CellVerdict
+from conformance.verdict import CellVerdict, Verdict
 
 FAMILY_END = "-"
 """A requirement's id is its family, a hyphen and a number."""
@@ -46,6 +46,20 @@ class Family:
     def has_failures(self) -> bool:
         """Whether the node breaks one of them."""
         return any(requirement.verdict is Judgement.FAIL for requirement in self.requirements)
+
+
+UNJUDGED = (Judgement.INCONCLUSIVE, Judgement.NOT_OFFERED, Judgement.NOT_RUN, Judgement.NOT_YET_COVERED)
+"""The verdicts that say nothing about the node, in the order in which the page lists their statements."""
+UNTOLD = {Judgement.NOT_RUN: "the run selected no case about it", Judgement.NOT_YET_COVERED: "no check proves it yet"}
+
+
+@dataclass(frozen=True)
+class Unjudged:
+    """Must and should statements that were not judged for one reason."""
+
+    verdict: Judgement
+    reason: str
+    requirements: tuple[RequirementResult, ...]
 
 
 @dataclass(frozen=True)
@@ -88,6 +102,25 @@ class View:
         """How many must and should statements of each family the profile does not offer, by the family's title."""
         counts = {family.title: family.count[Judgement.NOT_OFFERED] for family in self.families}
         return {title: count for title, count in counts.items() if count}
+
+    @cached_property
+    def unjudged(self) -> tuple[Unjudged, ...]:
+        """The must and should statements that nothing was learnt about, by verdict and reason."""
+        found: dict[tuple[Judgement, str], list[RequirementResult]] = {}
+        for verdict in UNJUDGED:
+            for one in self.results.requirements:
+                if one.verdict is verdict and one.level in {Level.MUST, Level.SHOULD}:
+                    found.setdefault((verdict, self._why_not(one)), []).append(one)
+        return tuple(Unjudged(*key, tuple(requirements)) for key, requirements in found.items())
+
+    def _why_not(self, one: RequirementResult) -> str:
+        """Why a statement was not judged: what the first of its cases says that was not judged either."""
+        unjudged = {Judgement.INCONCLUSIVE: {Verdict.INCONCLUSIVE, Verdict.SUITE_ERROR}}
+        verdicts = unjudged.get(one.verdict, {Verdict.NOT_OFFERED})
+        cases = (self.cases[name] for name in one.checks if name in self.cases)
+        reason = next((case.reason for case in cases if case.verdict in verdicts), "")
+        note = one.note if one.verdict is Judgement.NOT_YET_COVERED else ""
+        return reason or note or UNTOLD.get(one.verdict, "its checks were not judged")
 
     @cached_property
     def packs(self) -> dict[str, list[CaseResult]]:

@@ -60,6 +60,17 @@ def test_page_leads_from_the_verdict_to_the_request_that_shows_it() -> None:
     assert set(re.findall(r'href="#([^"]+)"', page)) <= set(re.findall(r'id="([^"]+)"', page))
 
 
+def test_page_lists_what_was_not_judged_by_the_reason() -> None:
+    unclear = replace(outcome("p::a", Verdict.INCONCLUSIVE, "A-010"), reason="nobody listens")
+    page = html(results(unclear))
+    part = page[page.index("<h2>What was not judged</h2>") : page.index("<h2 id=")]
+    told = re.findall(r'<span class="chip [^"]*">([^<]+)</span> (\d+): ([^<]+)</summary>', part)
+    assert ("inconclusive", "2", "nobody listens") in told
+    assert ("not run", "1", "the run selected no case about it") in told
+    assert ("not yet covered", "1", "needs a run") in told
+    assert re.findall(r'href="#([^"]+)"', part).count("A-010") == 1
+
+
 def test_page_tells_a_failure_as_the_terminal_does() -> None:
     ids = Failure(
         "steps[2] list list_groups", "[1, 2] of list_groups", "[1]", EXCHANGE, hint="the profile states wire.x"
