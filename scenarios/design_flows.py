@@ -170,7 +170,9 @@ def wallets_need_the_scope_to_add_them(
     adds = keys.add(alice.key, Permissions(add_pkp_to_groups=[group.id])).key
     stranger = keys.add(alice.key, Permissions(True, True, True, [group.id], [other.id], [group.id], [group.id])).key
     reads = [Read("the wallets of the group", lambda: listed_pkps(session, alice.key, group))]
-    with judge("FLOW-060"):
+    with judge(
+        "FLOW-060", why="only add_pkp_to_groups with this group opens it, which the key holds for another group"
+    ):
         _, accepted = session.accept(session.request("flow_group_pkps", adds, group_id=group.id, add=[added.id]))
         with Refusals(session, control=accepted, unchanged=reads) as refusals:
             request = session.request("flow_group_pkps", stranger, group_id=group.id, add=[left_out.id])

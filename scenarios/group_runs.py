@@ -40,12 +40,20 @@ class Permitted:
     def runs(self, *pairs: str, by: str | None = None) -> None:
         """These are permitted, each proven by a signature."""
         for pair in pairs:
-            self.judge.that(self.permits(pair, by), f"{pair} to be permitted", "a refusal")
+            self.judge.that(
+                self.permits(pair, by),
+                f"a run of {pair} to be permitted: one of the key's groups lists both",
+                "it was refused",
+            )
 
     def refuses(self, *pairs: str, by: str | None = None) -> None:
         """These are refused."""
         for pair in pairs:
-            self.judge.that(not self.permits(pair, by), f"{pair} to be refused", "a signature")
+            self.judge.that(
+                not self.permits(pair, by),
+                f"a run of {pair} to be refused: no single group of the key lists both",
+                "it was permitted",
+            )
 
     def permits(self, pair: str, by: str | None = None) -> bool:
         """Whether the pair is permitted."""

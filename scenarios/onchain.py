@@ -124,6 +124,7 @@ def only_the_named_account(judge: Judge, node: Node) -> None:
         judge.same(len(node.contract.items("list_usage_api_keys", dana.hash)), 1, "the number of attached keys")
         for view, before in of_fred.items():
             judge.same(node.contract.items(view, fred.hash), before, f"{view} of the other account")
+    with judge(why="the admin of one account registers no wallet and attaches no key under the adminHash of another"):
         node.contract.must_refuse(
             carol,
             "register_wallet_derivation",

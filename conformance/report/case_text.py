@@ -55,7 +55,7 @@ def _lines(outcome: Outcome | CaseResult, led: Story, order: Sequence[str]) -> l
     if led.steps:
         lines += ["", *(f"  {step}" for step in led.steps)]
         used = ", ".join(f"{name} is {value}" for name, value in led.used.items())
-        lines += [f"  where {used}"] if used else []
+        lines += [f"  where {cut(used, LONGEST)}"] if used else []
     if failure and failure.exchange:
         lines += _exchange(failure.exchange, answered=not led.steps)
     if failure and failure.replay:

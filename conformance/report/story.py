@@ -32,7 +32,7 @@ from conformance.verdict import Conversation
 MOST_STEPS, LEAST_STEPS = 9, 4
 """Steps of a story; those between are counted."""
 REFUSED = 400
-LONGEST_STEP = 150
+LONGEST_STEP = 200
 LONGEST_GAP = 90
 """Characters of the operations between two steps."""
 LONGEST_TEXT = 30
@@ -194,7 +194,11 @@ def _members(exchange: Exchanged, *, last: bool) -> str:
     members = [*parse_qsl(urlsplit(exchange.url).query), *body_members(exchange)]
     members = [member for member in members if last or not (member[0].startswith("page_") or member[1] == DESCRIPTION)]
     members.sort(key=lambda member: member[0].endswith(LABELS))
-    full = [f"{name} {_value(value)}".strip() for name, value in members if value not in (False, [], "", None)]
+    full = [
+        name if value is True else f"{name} {_value(value)}".strip()
+        for name, value in members
+        if value not in (False, [], "", None)
+    ]
     empty = len(members) - len(full)
     return ", ".join([*full, *([f"{empty} false or empty"] if empty else [])])
 

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.endpoints.log import ExchangeLog, RawExchange
 from conformance.endpoints.messages import Answer, Message
-from conformance.problems import Departure, NotRefused, StepProblem
+from conformance.problems import Departure, LeakyRefusal, NotRefused, StateChanged, StepProblem
 from conformance.profile import Operation, read_aside
 from conformance.requirements import catalogue
 from conformance.run.assumed import SHOWN, explaining
@@ -18,6 +18,8 @@ from conformance.verdict import Exchange, Failure
 OF_ANSWERS = ("brand.", "errors.status_codes.", "wire.")
 """The sections whose values show in answers as they stand."""
 FIRST_PAGES = (0, 1)
+BY_NO_NAME = (NotRefused, StateChanged, LeakyRefusal)
+"""Departures that no other name and no other status explains."""
 
 
 def stated_hint(problem: StepProblem, run: CaseRun, failure: Failure, exchange: Exchange | None) -> str:
@@ -32,12 +34,12 @@ def stated_hint(problem: StepProblem, run: CaseRun, failure: Failure, exchange: 
 def _otherwise(problem: StepProblem, run: CaseRun, failure: Failure, exchange: Exchange | None) -> str:
     """The stated key whose other value explains a departure; of statements left open, the key which answers them.
 
-    No name and no status explains why a node accepts what it must refuse.
+    No name and no status explains why a node accepts what it must refuse, changes state or tells a secret.
     """
     if not isinstance(problem, Departure):
         return ""
     stated = {key: value for key, value in run.reliance.stated.items() if key.startswith(OF_ANSWERS)}
-    named = "" if isinstance(problem, NotRefused) else explaining(stated, failure.expected, exchange)
+    named = "" if isinstance(problem, BY_NO_NAME) else explaining(stated, failure.expected, exchange)
     answering = (catalogue().by_id[name].profile_key for name in problem.requirements)
     return named or next(filter(None, answering), "")
 

@@ -183,7 +183,7 @@ class Refusals:
         self._last_exchange = self._session.last_exchange
         with self._going_on():
             if receipt.succeeded:
-                raise NotRefused("that the contract reverts", f"{receipt.hash} succeeded", self._last_exchange)
+                raise NotRefused(f"that the contract reverts: {call}", f"{receipt.hash} succeeded", self._last_exchange)
 
     def must_revert_dry(self, call: str, ask: Callable[[], object]) -> None:
         """Ask the contract for a call that it must revert; nothing is sent. `call` is `dry_run FUNCTION`."""
@@ -195,7 +195,7 @@ class Refusals:
                 raise ChainTrouble("that the contract reverts", refused.got, refused.exchange) from refused
             return
         with self._going_on():
-            raise NotRefused("that the contract reverts", "it would go through", self._session.last_exchange)
+            raise NotRefused(f"that the contract reverts: {call}", "it would go through", self._session.last_exchange)
 
     def _must_be_proven(self, call: str, *, writes: bool) -> None:
         calls = [accepted.call for accepted in self._accepted]
@@ -314,8 +314,12 @@ def check_refusal(answer: Answer, expected: ExpectedRefusal, secrets: Secrets) -
 
 
 def _must_hold_no_credential(answer: Answer, secrets: Secrets) -> None:
-    if secrets.found_in("\n".join([answer.text, *answer.headers.values()])):
-        raise SecretTold("a refusal without a credential in it", answer.text[:SHOWN], answer.exchange)
+    if secrets.found_in(answer.text):
+        raise SecretTold("a refusal without a credential in its body", answer.text[:SHOWN], answer.exchange)
+    for name, value in answer.headers.items():
+        if secrets.found_in(value):
+            told = f"{name}: {value}"[:SHOWN]
+            raise SecretTold("a refusal without a credential in its headers", told, answer.exchange)
 
 
 def _must_give_nothing_away(answer: Answer, secrets: Secrets) -> None:
