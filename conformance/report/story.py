@@ -81,15 +81,22 @@ def story(conversation: Conversation | ConversationShown | None, about: str = ""
 
 
 def _concerned(exchanges: Sequence[Exchanged], objects: Objects, about: str, most: int) -> list[int]:
-    """The numbers of the last exchange and of those before it that made or changed what the failure is about."""
+    """The numbers of the last exchange and of those before it that made or changed what the failure is about.
+
+    The newest write before it is told whatever it is about: a fault mostly is in its effects.
+    """
     *before, last = exchanges
     accounts = {name for one in exchanges if one.operation == "new_account" for name in one.given}
     touched = objects.touched(last)
     matter = (touched | objects.of_values(about)) - accounts or touched
+    newest = max((number for number, one in enumerate(before) if _has_written(one)), default=None)
     found = [
         number
         for number, one in enumerate(before)
-        if matter & one.given.keys() or (_writes(one) and matter & objects.touched(one)) or one.operation in OF_ACCOUNTS
+        if matter & one.given.keys()
+        or (_writes(one) and matter & objects.touched(one))
+        or one.operation in OF_ACCOUNTS
+        or number == newest
     ]
     found = [number for number in found if _request(before[number]) != _request(exchanges[number + 1])]
     if len(found) >= most:
@@ -107,6 +114,10 @@ def _givers(before: Sequence[Exchanged], found: Sequence[int], objects: Objects,
 
 def _writes(exchange: Exchanged) -> bool:
     return bool(exchange.operation) and not exchange.operation.startswith(READS)
+
+
+def _has_written(exchange: Exchanged) -> bool:
+    return _writes(exchange) and exchange.operation != "new_account" and (exchange.status or REFUSED) < REFUSED
 
 
 def _ends(numbers: list[int], most: int) -> list[int]:
@@ -204,7 +215,7 @@ def _members(exchange: Exchanged, *, last: bool) -> str:
 
 
 def _value(value: object) -> str:
-    if isinstance(value, dict) and (envelope := _envelope(value)):
+    if envelope := _envelope(value):
         return envelope
     text = value if isinstance(value, str) else written(value).replace('"', "")
     text = plain(text)
@@ -213,8 +224,14 @@ def _value(value: object) -> str:
     return text
 
 
-def _envelope(value: Mapping[str, object]) -> str:
-    """Of typed data what tells one envelope from another; empty for another object."""
+def _envelope(value: object) -> str:
+    """Of typed data, which may be a text, what tells one envelope from another; empty for another value."""
+    if isinstance(value, str) and '"primaryType"' in value:
+        with suppress(ValueError):
+            envelope = _envelope(parse(value))
+            return f"as a text of {len(value)} characters: {envelope}" if envelope else ""
+    if not isinstance(value, dict):
+        return ""
     domain, message = value.get("domain"), value.get("message")
     if not isinstance(domain, dict) or not isinstance(message, dict):
         return ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -120,6 +121,7 @@ LEFT_THE_OTHER_GROUP = Conversation(
         asked("add_action_to_group", f'{{"group_id":"${{GROUP_3}}","action_ipfs_cid":"{CID}"}}', by="API_KEY_1"),
         asked("remove_action_from_group", f'{{"group_id":"${{GROUP_2}}","hashed_cid":"{hashed_cid(CID)}"}}',
               by="API_KEY_1"),
+        asked("create_wallet", by="API_KEY_1"),
         asked("list_actions", '{"group_id":"${GROUP_3}"}', by="API_KEY_1", answer="[]"),
     ),
     names={"GROUP_2": "1", "GROUP_3": "2"},
@@ -134,6 +136,7 @@ def test_story_tells_what_was_done_with_the_objects_that_were_expected() -> None
         "alice: add_group → 200, G2",
         "alice: add_action_to_group group_id G2, action_ipfs_cid X → 200",
         "alice: remove_action_from_group group_id G, hashed_cid X → 200",
+        "alice: create_wallet → 200",
         "alice: list_actions group_id G2 → 200, []",
     )
 
@@ -153,6 +156,19 @@ def test_run_is_told_by_the_action_whose_code_it_sends() -> None:
         "… new_account",
         "bob: add_group cid_hashes_permitted [X] → 200",
         f'bob: run_action X, code "{code}" → 403, not-permitted: no group lists it',
+    )
+
+
+def test_newest_write_is_told_whatever_it_is_about() -> None:
+    made = asked("new_account", API_KEY_1=".api_key")
+    removed = asked("remove_group", '{"group_id":"7"}', by="API_KEY_1")
+    read = asked("list_groups", by="API_KEY_1")
+    refused = asked("remove_group", '{"group_id":"8"}', by="API_KEY_1", status=404, answer=REFUSAL)
+    last = asked("run_action", '{"jsParams":"${ID_2}"}', by="API_KEY_1")
+    assert story(Conversation((made, removed, read, refused, read, last))).steps[-3:] == (
+        'alice: remove_group group_id "7" → 200',
+        "… 2 list_groups, remove_group",
+        "alice: run_action jsParams id_2 → 200, {}",
     )
 
 
@@ -188,6 +204,15 @@ def test_envelope_is_told_by_what_it_says_and_who_shows_it() -> None:
         )
     )
     assert story(Conversation((proof,))).steps[-1] == 'X-Wallet-Auth: balance → 200, {"balance_cents":1}'
+
+
+def test_envelope_as_a_text_is_told_as_such() -> None:
+    envelope = {"primaryType": "CreateWallet", "domain": {"chainId": "5"}, "message": {"address": "0x12"}}
+    minted = asked("create_wallet_with_signature", json.dumps({"typed_data": json.dumps(envelope)}))
+    assert (
+        f"typed_data as a text of {len(json.dumps(envelope))} characters: CreateWallet {{address:0x12,"
+        in (story(Conversation((minted,))).steps[-1])
+    )
 
 
 def test_problem_documents_are_told_by_what_they_say() -> None:
