@@ -56,12 +56,12 @@ def secret_is_random(judge: Judge, node: Node) -> None:
     keys = [node.accounts.new(spends=False).key for _ in range(5)]
     with judge():
         secrets = [bytes_of_base64(key) for key in keys]
-        judge.that(len(set(secrets)) == len(secrets), "different secrets", keys)
+        judge.that(len(set(secrets)) == len(secrets), "each new account to have a secret of its own", keys)
         judge.that(len({len(secret) for secret in secrets}) == 1, "secrets of one length", keys)
         # Five random secrets begin with the same byte once in four thousand million runs.
-        judge.that(shared_prefix(secrets) <= 1, "no secret that begins like another", keys)
+        judge.that(shared_prefix(secrets) <= 1, "random secrets, no two of which begin alike", keys)
         # Five random secrets of 16 bytes hold 69 different bytes on the average, of 32 bytes 119.
-        judge.that(distinct_bytes(secrets) >= 48, "bytes of all values", keys)
+        judge.that(distinct_bytes(secrets) >= 48, "random secrets, which hold bytes of all values", keys)
         judge.that(not all(secret.isascii() for secret in secrets), "random bytes, which are no text", keys)
 
 
@@ -79,8 +79,12 @@ def wallet_address_of_each_account(judge: Judge, node: Node) -> None:
     """Each account creation answers the address of another wallet."""
     addresses = [node.accounts.new(spends=False).wallet_address.lower() for _ in range(2)]
     with judge():
-        judge.that(all(is_address(one) and int(one, 16) for one in addresses), "addresses", addresses)
-        judge.that(addresses[0] != addresses[1], "two addresses", addresses)
+        judge.that(
+            all(is_address(one) and int(one, 16) for one in addresses),
+            "a wallet_address of 0x and 40 hex digits for each account",
+            addresses,
+        )
+        judge.that(addresses[0] != addresses[1], "another wallet_address for each account", addresses)
 
 
 def in_other_case(key: str) -> list[str]:

@@ -150,10 +150,10 @@ def response_carries_every_value(judge: Judge, node: Node) -> None:
     # A value that stands alone is carried, too; as a text, where the profile says so, it has no other form.
     with judge():
         judge.same(on.run("async function main() { return 42; }").result, 42, "the number that `main` returned")
-        judge.same(on.run("async function main() { return 'plain'; }").result, "plain", "the text that it returned")
+        judge.same(on.run("async function main() { return 'plain'; }").result, "plain", "the text that `main` returned")
         for text in TEXTS_LIKE_JSON if node.session.stated("exec.response_form") == "value" else ():
             result = on.run(f"async function main() {{ return {json.dumps(text)}; }}").result
-            judge.same(result, text, "the text that it returned, which looks like JSON")
+            judge.same(result, text, "the text that `main` returned, which looks like JSON,")
 
 
 # ---------------------------------------------------------------------------------------------------- parameters
@@ -172,7 +172,7 @@ def parameters_come_unchanged(judge: Judge, node: Node) -> None:
         with judge.apart("EXEC-160"):
             for name, part in SENT.items() if value is SENT else ():
                 judge.same(member(member(got, "value"), name), part, f"the parameter that is a {name}")
-            judge.same(got, {"value": value, "turn": turn}, "all parameters")
+            judge.same(got, {"value": value, "turn": turn}, "all parameters that `main` gets")
     # Outermost members are values like all others; their names are the caller's own, also those of the request itself.
     for outermost in (OF_NO_WEIGHT, NAMES_OF_REQUESTS):
         with judge.apart("EXEC-160"):

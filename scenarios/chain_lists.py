@@ -201,7 +201,11 @@ def attached_key_sees_its_account(judge: Judge, node: Node) -> None:
             judge.that([group for group in listed if group != own] == [], "no group of another account", listed)
     with judge("CHAIN-050"):
         bearer = replace(node.session.request("list_groups", keys["of dana"].key), via="bearer")
-        judge.items(read_pages(node.session, bearer), [{"name": f"{node.label} of dana"}], "the same as Bearer")
+        judge.items(
+            read_pages(node.session, bearer),
+            [{"name": f"{node.label} of dana"}],
+            "the items, when the key is sent as Bearer,",
+        )
 
 
 @case(

@@ -111,7 +111,7 @@ def two_codes_in_one_request(judge: Judge, node: Node) -> None:
         with judge.apart():
             body = f'{{"{name}": {code}, "{other}": {other_code}}}'
             answer = node.runs.any_end(replace(request, body=body)).text
-            judge.that("unlisted" not in answer, "that only what a group lists is run", answer)
+            judge.that("unlisted" not in answer, "code that no group lists to be refused", answer)
 
 
 # Code that was run before its refusal shows in what the refusal holds, or in the time that it takes. A slow moment of

@@ -31,8 +31,12 @@ def add_group(judge: Judge, node: Node) -> None:
     with judge("EP-160"):
         group = node.groups.add(alice, pkp_ids=[pkp.id], cid_hashes=[hashed])
         ids = pluck(node.groups.list(alice), "id")
-        judge.that(group.listed_id not in before, "a new group", group.listed_id)
-        judge.same(ids, [*before, group.listed_id], "the groups")
+        judge.that(
+            group.listed_id not in before,
+            "add_group to make a group with an id that list_groups shows and no earlier group had",
+            group.listed_id,
+        )
+        judge.same(ids, [*before, group.listed_id], "the groups that list_groups shows")
     wallets, actions = node.pkps.list(alice, group.id), node.actions.list(alice, group.id)
     with judge.apart("EP-160", "EP-240"):
         judge.same_hexes(pluck(wallets, "wallet_address"), [pkp.address], "the wallets of the group")

@@ -216,7 +216,11 @@ def many_of_everything(judge: Judge, node: Node) -> None:
     judge.set_up(node.signing.signs(in_every, on.y, on.q), "a key of all groups that runs in the first one")
     last_counts = node.signing.signs(in_every, on.x, on.p)
     with judge.apart("EXEC-350"):
-        judge.that(last_counts, "x with p to be permitted to a key of all groups", "a refusal")
+        judge.that(
+            last_counts,
+            "a run of x with p to be permitted to a key of all groups: the last group lists both",
+            "a refusal",
+        )
     if last_counts:
         with judge.apart("EXEC-350", "UKEY-290"):
             group.runs("x with p", "y with q")

@@ -238,7 +238,11 @@ def accounts_share_no_key(judge: Judge, node: Node) -> None:
         with judge("EXEC-190"):
             run = node.runs.must_succeed(node.signing.request(key, code, pkp))
         with judge("EXEC-190", "PKP-170"):
-            judge.same_hex(signer_of_message(node.label, run.result), pkp.address, "the signer")
+            judge.same_hex(
+                signer_of_message(node.label, run.result),
+                pkp.address,
+                "the signer of the text, who is the wallet that the run names,",
+            )
     # The wallet of another account is none of one's own, whatever one's groups permit.
     for key, pkp in ((alices, r), (bobs, p)):
         with judge.apart("PKP-150"):

@@ -38,7 +38,7 @@ def update_grants(judge: Judge, node: Node, row: Permissions) -> None:
         # The value names the key for another update.
         node.usage_keys.update(alice, key, row)
     with judge("KEYLIFE-020"):
-        trial.must_open(key, row, "what the key opens after the update")
+        trial.must_open(key, row, "the operations that the key may call after the update")
 
 
 @case("update-revokes", requirements=["KEYLIFE-030"], needs=NEEDS, each=HALVES)
@@ -52,7 +52,7 @@ def update_revokes(judge: Judge, node: Node, row: Permissions) -> None:
     kept = {*opened_by(row)} <= {*trial.opens(key)}
     judge.set_up(kept, "a key that opens after the update what the update carries")
     with judge():
-        trial.must_open(key, row, "what the key opens after the update")
+        trial.must_open(key, row, "the operations that the key may call after the update")
 
 
 def update_without_permissions(node: Node, alice: str, key: str) -> bool:
@@ -76,7 +76,9 @@ def update_without_a_field(judge: Judge, node: Node) -> None:
     key = node.usage_keys.add(alice, ALL_PERMISSIONS).key
     with judge():
         updated = update_without_permissions(node, alice, key)
-        judge.same(trial.opens(key), [] if updated else ALL_GATED, "what the key opens after the update")
+        judge.same(
+            trial.opens(key), [] if updated else ALL_GATED, "the operations that the key may call after the update"
+        )
 
 
 @case("update-without-a-field-grants-nothing", requirements=["UKEY-440"], needs=NEEDS)
@@ -87,7 +89,9 @@ def update_without_a_field_grants_nothing(judge: Judge, node: Node) -> None:
     key = node.usage_keys.add(alice).key
     update_without_permissions(node, alice, key)
     with judge():
-        judge.same(trial.opens(key), [], "what the key opens after an update that carried no permission")
+        judge.same(
+            trial.opens(key), [], "the operations that the key may call after an update that carried no permission"
+        )
 
 
 @case(
@@ -139,7 +143,7 @@ def metadata_update_keeps_permissions(judge: Judge, node: Node, row: Permissions
     judge.set_up(trial.opens(key) == opened_by(row), "a key that opens before the update what it was given")
     node.usage_keys.rename(alice, key, "renamed")
     with judge():
-        trial.must_open(key, row, "what the key opens after the update")
+        trial.must_open(key, row, "the operations that the key may call after the update")
 
 
 @case("removed-key-opens-nothing", requirements=["KEYLIFE-080"], needs=NEEDS)
@@ -155,7 +159,7 @@ def removed_key_opens_nothing(judge: Judge, node: Node) -> None:
     node.usage_keys.remove(alice, key)
     lists = node.session.accept(node.session.request("list_groups", alice, **page))[1]
     with judge():
-        judge.same(trial.opens(key), [], "what the key opens after its removal")
+        judge.same(trial.opens(key), [], "the operations that the key may call after its removal")
         # To a node that does not know the key, it is no credential at all.
         must_refuse(node.session, request, ["unauthenticated"], control=lists, unchanged=[])
 
@@ -173,7 +177,7 @@ def next_key_inherits_nothing(judge: Judge, node: Node) -> None:
     node.usage_keys.remove(on.alice, everything)
     after = node.usage_keys.add(on.alice, FIRST).key
     with judge():
-        judge.same(trial.opens(after), opened_by(FIRST), "what the next key opens")
+        judge.same(trial.opens(after), opened_by(FIRST), "the operations that the next key may call")
         node.signing.must_be_refused(after, on.x, on.p, control=runs)
 
 

@@ -50,7 +50,7 @@ def groups_in_creation_order(judge: Judge, node: Node) -> None:
         made.append(newest_group(node, alice))
     with judge():
         listed = pluck(node.groups.list(alice), "id")
-        judge.that(len(set(map(printed, listed))) == len(listed), "no id twice", listed)
+        judge.that(len(set(map(printed, listed))) == len(listed), "each id once in the list", listed)
         judge.same([one for one in listed if one in made], made, "the ids of the twelve groups")
     for place in (7, 3):
         node.groups.remove(alice, groups[place])
@@ -72,7 +72,7 @@ def creation_order_across_pages(judge: Judge, node: Node) -> None:
     with judge():
         groups = node.groups.list(alice)
         listed = pluck(groups, "id")
-        judge.that(len(set(map(printed, listed))) == len(listed), "no id twice", listed)
+        judge.that(len(set(map(printed, listed))) == len(listed), "each id once in the list", listed)
         judge.same([one for one in listed if one in made], made, "the ids of the five groups")
     for number in (0, 1):
         with judge.apart():

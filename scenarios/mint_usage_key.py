@@ -64,7 +64,9 @@ def beside_a_wallet_mint(judge: Judge, node: Node) -> None:
         with judge():
             opened = address_of_private_key(secret)
             judge.that(
-                not same_hex(opened, member(wallet, "wallet_address")), "a secret that is no key of the wallet", opened
+                not same_hex(opened, member(wallet, "wallet_address")),
+                "a secret that is not the private key of the minted wallet",
+                opened,
             )
 
 
@@ -78,7 +80,7 @@ def again(judge: Judge, node: Node) -> None:
             minted.append(node.session.accept(request)[0].value)
             lists = node.session.send(node.session.request("list_groups", printed(member(minted[-1], "usage_api_key"))))
             accepted = was_accepted(node.session, lists, or_refused=["any"])
-            judge.that(not accepted, "a key that opens nothing", lists.text)
+            judge.that(not accepted, "a minted key that nobody attached to open nothing", lists.text)
     keys, paths = (list(map(printed, pluck(minted, name))) for name in ("usage_api_key", "derivation_path"))
     addresses = [printed(address).lower() for address in pluck(minted, "wallet_address")]
     for what, values in (("secrets", keys), ("wallets", addresses), ("paths", paths)):
@@ -87,6 +89,6 @@ def again(judge: Judge, node: Node) -> None:
     secrets = [bytes_of_base64(key) for key in keys]
     with judge("MINT-100"):
         # Four random secrets begin with the same byte once in sixteen million runs.
-        judge.that(shared_prefix(secrets) <= 1, "no secret that begins like another", keys)
+        judge.that(shared_prefix(secrets) <= 1, "random secrets, no two of which begin alike", keys)
         # Four random secrets of 32 bytes hold 101 different bytes on the average.
         judge.that(distinct_bytes(secrets) >= 64, "bytes of all values", keys)

@@ -22,7 +22,9 @@ def again(judge: Judge, node: Node) -> None:
         minted += [node.session.accept(request)[0].value for _ in range(3)]
         addresses = {printed(member(one, "wallet_address")).lower() for one in minted}
         paths = {printed(member(one, "derivation_path")) for one in minted}
-        judge.that(len(addresses) == len(paths) == 4, "four wallets with four paths", minted)
+        judge.that(
+            len(addresses) == len(paths) == 4, "four mints to answer four wallets with four derivation paths", minted
+        )
 
 
 @case(

@@ -120,7 +120,11 @@ def only_the_named_account(judge: Judge, node: Node) -> None:
         registers = node.minting.register(dana, wallet)
         attaches = node.minting.attach(dana, key, expiration=FAR_AHEAD)
         registered = pluck(node.contract.items("list_wallets", dana.hash), "walletAddress")
-        judge.same(sum(same_hex(address, wallet.address) for address in registered), 1, "how often it is registered")
+        judge.same(
+            sum(same_hex(address, wallet.address) for address in registered),
+            1,
+            "the number of times that list_wallets of the contract holds the registered wallet",
+        )
         judge.same(len(node.contract.items("list_usage_api_keys", dana.hash)), 1, "the number of attached keys")
         for view, before in of_fred.items():
             judge.same(node.contract.items(view, fred.hash), before, f"{view} of the other account")

@@ -77,7 +77,11 @@ def metadata_of_a_usage_key_do_not_mix(judge: Judge, node: Node) -> None:
         send_all(node, updates)
         labels = [[member(item, label) for label in LABELS] for item in node.usage_keys.list(alice)]
         with judge.apart():
-            judge.that(any([text, text] in labels for text in TEXTS), "both labels of one of the updates", labels)
+            judge.that(
+                any([text, text] in labels for text in TEXTS),
+                "the name and the description of one and the same of two parallel updates",
+                labels,
+            )
 
 
 @case(
@@ -101,7 +105,11 @@ def metadata_of_an_action_do_not_mix(judge: Judge, node: Node) -> None:
         with judge.apart():
             item = only(node.actions.list(alice), "hashed_cid", hashed_cid(cid))
             labels = [member(item, label) for label in LABELS]
-            judge.that(labels in [[text, text] for text in TEXTS], "both labels of one of the updates", labels)
+            judge.that(
+                labels in [[text, text] for text in TEXTS],
+                "the name and the description of one and the same of two parallel updates",
+                labels,
+            )
 
 
 @case(

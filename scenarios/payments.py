@@ -58,7 +58,11 @@ def payment_becomes_credit(judge: Judge, accounts: Accounts, payments: Payments,
             balances.append(payments.balance(alice.key))
             if balances[-1] <= balances[-2]:
                 groups.add(alice.key)
-                judge.that(payments.balance(alice.key) < balances[-1], "a balance that follows", balances[-1])
+                judge.that(
+                    payments.balance(alice.key) < balances[-1],
+                    "a balance that rises with each confirmed payment",
+                    balances[-1],
+                )
         with judge("BILL-070"):
             judge.that(balances[-1] > balances[-2], "a higher balance once the payment is confirmed", balances[-1])
     first, second, double, odd, *great = (after - before for before, after in pairwise(balances))

@@ -44,9 +44,17 @@ def each_scope_can_be_granted(judge: Judge, node: Node, row: Permissions) -> Non
     with judge("SCOPE-090"):
         opened = trial.opens(key)
     with judge.apart("SCOPE-010"):
-        judge.same([one for one in opened if one in opened_by(row)], opened_by(row), "what the scope opens")
+        judge.same(
+            [one for one in opened if one in opened_by(row)],
+            opened_by(row),
+            "of the operations that need this scope, those that a key with it alone may call",
+        )
     with judge.apart("SCOPE-090"):
-        judge.same([one for one in opened if one not in opened_by(row)], [], "what it opens beside its own operations")
+        judge.same(
+            [one for one in opened if one not in opened_by(row)],
+            [],
+            "of the other operations, those that a key with this scope alone may call",
+        )
 
 
 @case("a-missing-scope-is-not-replaced", requirements=["SCOPE-090"], needs=NEEDS, each=ONE_MISSING)
@@ -57,7 +65,7 @@ def a_missing_scope_is_not_replaced(judge: Judge, node: Node, row: Permissions) 
     key = node.usage_keys.add(alice, row).key
     with judge():
         opened = trial.opens(key)
-        judge.same(opened, opened_by(row), "what the key opens")
+        judge.same(opened, opened_by(row), "the operations that the key may call")
 
 
 @case("seven-scopes-in-one-key", requirements=["SCOPE-010"], needs=NEEDS)
@@ -68,7 +76,7 @@ def seven_scopes_in_one_key(judge: Judge, node: Node) -> None:
     with judge():
         key = node.usage_keys.add(alice, ALL_PERMISSIONS).key
         opened = trial.opens(key)
-        judge.same(opened, ALL_GATED, "what a key with every scope opens")
+        judge.same(opened, ALL_GATED, "the operations that a key with every scope may call")
 
 
 @case("wildcards-of-a-group-need-its-scope", requirements=["UKEY-150", "UKEY-190", "UKEY-230"], needs=NEEDS)

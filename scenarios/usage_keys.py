@@ -76,7 +76,7 @@ def last_of_many_groups_is_kept(judge: Judge, node: Node) -> None:
             return
         listed = node.usage_keys.list(alice)
         added = [item for item in listed if member(item, "name") == node.label]
-        judge.that(len(added) == 1, "the new key in the list", listed)
+        judge.that(len(added) == 1, "list_api_keys to show the new key", listed)
     for name in ARRAYS:
         with judge.apart("UKEY-010"):
             held = member(added[0], name)
@@ -161,11 +161,11 @@ def key_values_are_random(judge: Judge, node: Node) -> None:
     add = partial(node.usage_keys.add, node.accounts.new().key)
     with judge():
         keys = [added.key for added in (add(), add(), add(), add(), *at_once([add] * 4))]
-        judge.that(len(set(keys)) == 8, "eight values", keys)
+        judge.that(len(set(keys)) == 8, "eight creations to answer eight different key values", keys)
         # How a value is written is silent (UKEY-410): 16 bytes take 22 characters of base64, and more of anything else.
         secrets = [key.removeprefix(mark_of(keys)) for key in keys]
         judge.that(all(len(secret) >= 22 for secret in secrets), "values of 16 bytes and more", keys)
-        judge.that(shared_prefix(secrets) <= 3, "no value that begins like another", keys)
+        judge.that(shared_prefix(secrets) <= 3, "random key values, no two of which begin alike", keys)
 
 
 @case("groups-that-are-not-there-as-stated", requirements=["UKEY-470"], needs=NEEDS, uses=[UNKNOWN_GROUP])

@@ -56,10 +56,16 @@ def every_created_wallet_is_another(judge: Judge, node: Node) -> None:
         ids, addresses = (
             [printed(value).lower() for value in pluck(wallets, name)] for name in ("id", "wallet_address")
         )
-        judge.that(len(set(ids)) == len(ids) and len(set(addresses)) == len(addresses), "no wallet twice", wallets)
-        judge.that(of_bob not in addresses, "no wallet of another account", addresses)
+        judge.that(
+            len(set(ids)) == len(ids) and len(set(addresses)) == len(addresses),
+            "each wallet once in list_wallets",
+            wallets,
+        )
+        judge.that(of_bob not in addresses, "list_wallets to show no wallet of another account", addresses)
     with judge("LIST-170"):
-        judge.that(own <= set(addresses), "each answered address", addresses)
+        judge.that(
+            own <= set(addresses), "list_wallets to show each wallet_address that create_wallet answered", addresses
+        )
 
 
 # ------------------------------------------------------------------------------------------------------ malformed ids
