@@ -82,7 +82,8 @@ def _departing() -> Results:
     failure = Failure("steps[12] list list_actions", expected, OLD, conversation=Conversation(exchanges))
     title = "Action metadata are registered, listed under the hash of the CID, updated and deleted"
     failed = Outcome(
-        "endpoints::action-metadata", title, ("EP-290", "ACT-060"), Verdict.FAIL, f"a value is not as expected: expected {expected}; got {OLD}",
+        "endpoints::action-metadata", title, ("EP-290", "ACT-060"), Verdict.FAIL,
+        f"a value is not as expected: expected {expected}; got {OLD}",
         failure=failure, exchanges=17, seconds=0.3, contradicted=("EP-290",),
     )  # fmt: skip
     return _results("https://node.example.com", failed, "EP-290")
