@@ -21,7 +21,8 @@ SHORTEST = 8
 VARIABLE = re.compile(r"\$\{?([A-Z][A-Z0-9_]*_[0-9]+)\}?")
 BARE = re.compile(r"(?<=[:\[,])\s*(\$\{\w+\})")
 """A variable in place of a number in JSON."""
-LONG_HEX = re.compile(r"\b(0x)?([0-9a-fA-F]{4})[0-9a-fA-F]{9,}([0-9a-fA-F]{4})\b")
+LONG_HEX = re.compile(r"\b(?!\d+\b)(0x)?([0-9a-fA-F]{4})[0-9a-fA-F]{9,}([0-9a-fA-F]{4})\b")
+"""Digits alone are a number, which is shown whole."""
 HASH = re.compile(r"\b0x[0-9a-f]{64}\b")
 CID = re.compile(r"\b(?:Qm[1-9A-HJ-NP-Za-km-z]{44}|b[a-z2-7]{50,})\b")
 """CIDv0 in base58, and CIDv1 in base32."""

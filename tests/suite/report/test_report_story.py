@@ -72,6 +72,7 @@ def test_story_resolves_the_names_that_it_uses() -> None:
     told = story(CONVERSATION)
     assert told.used == {"P": WALLET, "P2": OTHER}
     assert told.names.shown(f"{WALLET} of $API_KEY_7, not 0x{'12' * 32}") == "P of K, not 0x1212…1212"
+    assert told.names.shown("9223372036854775808 and abcd0000000001234") == "9223372036854775808 and abcd…1234"
 
 
 def test_story_tells_that_an_answer_gives_the_same_group_again() -> None:
