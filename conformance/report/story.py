@@ -193,8 +193,14 @@ def in_short(text: str) -> str:
     return shown + text[at:]
 
 
+RPC_METHOD = re.compile(r'"method":\s*"(\w+)"')
+
+
 def _request_line(exchange: Exchanged) -> str:
-    return f"{exchange.method} {urlsplit(exchange.url).path}"
+    """The methods of a JSON-RPC request, which may be a batch; of other requests method and path."""
+    body = exchange.request_body or ""
+    methods = dict.fromkeys(RPC_METHOD.findall(body)) if '"jsonrpc"' in body else {}
+    return " and ".join(methods) or f"{exchange.method} {urlsplit(exchange.url).path}"
 
 
 def _members(exchange: Exchanged, *, last: bool) -> str:
@@ -202,7 +208,8 @@ def _members(exchange: Exchanged, *, last: bool) -> str:
 
     Pages and the suite's own description of what it makes are left out before the last step.
     """
-    members = [*parse_qsl(urlsplit(exchange.url).query), *body_members(exchange)]
+    body = [] if '"jsonrpc"' in (exchange.request_body or "") else body_members(exchange)
+    members = [*parse_qsl(urlsplit(exchange.url).query), *body]
     members = [member for member in members if last or not (member[0].startswith("page_") or member[1] == DESCRIPTION)]
     members.sort(key=lambda member: member[0].endswith(LABELS))
     full = [

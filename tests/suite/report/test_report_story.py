@@ -173,6 +173,15 @@ def test_newest_write_is_told_whatever_it_is_about() -> None:
     )
 
 
+def test_requests_to_the_chain_are_told_by_their_methods() -> None:
+    batch = [{"jsonrpc": "2.0", "id": 1, "method": name, "params": []} for name in ("eth_call", "eth_chainId")]
+    asks = replace(asked("", json.dumps(batch), answer="[]"), url="http://127.0.0.1/rpc")
+    assert story(Conversation((asks, asks, asks))).steps == (
+        "… 2 eth_call and eth_chainId",
+        "anybody: eth_call and eth_chainId → 200, []",
+    )
+
+
 def test_key_that_no_answer_gave_is_called_unknown() -> None:
     assert story(Conversation((asked("list_groups", by="API_KEY_1"),))).steps == ("unknown_key: list_groups → 200, {}",)
 
