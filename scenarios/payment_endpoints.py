@@ -263,13 +263,13 @@ def no_answer_holds_a_key(
     runner = keys.add(alice.key, Permissions(can_create_groups=True)).key
     paid = [payments.paid_intent(alice.key) for _ in range(2)]
     for key, intent, requirement in ((alice.key, paid[0], "AKEY-050"), (runner, paid[1], "UKEY-360")):
-        answers = [
-            session.send(session.request("balance", key)),
-            session.send(payments.intent_request(key, 600)),
-            session.send(payments.confirm_request(key, intent.id)),
-            session.send(session.request("stripe_config", key)),
+        requests = [
+            session.request("balance", key),
+            payments.intent_request(key, 600),
+            payments.confirm_request(key, intent.id),
+            session.request("stripe_config", key),
         ]
-        for answer in answers:
+        for answer in map(session.send, requests):
             told = f"{answer.operation.name if answer.operation else ''}: status {answer.status}"
             with judge.apart(requirement):
                 judge.that(not holds(answer, key), "an answer without the key", told)

@@ -136,7 +136,6 @@ def rare_methods_write_nothing(judge: Judge, node: Node) -> None:
     made = node.groups.add(alice)
     creation, removal = made.accepted.request, node.session.request("remove_group", alice, group_id=made.id)
     reads: list[Read] = [unchanged_list(node.session, "list_groups", alice)]
-    before = read_before(node.session, reads)
     others: Mapping[str, dict[str, str | None]] = {
         "HEAD": {},
         "OPTIONS": {},
@@ -144,14 +143,16 @@ def rare_methods_write_nothing(judge: Judge, node: Node) -> None:
         "GET": {"X-HTTP-Method-Override": "POST"},
     }
     for method, headers in others.items():
+        before = read_before(node.session, reads)
         for request in filter(None, (creation, removal)):
             body = message(request).body
             answer = sent(node, replace(request, method=method, headers=headers, body=body))
             with judge.apart():
                 if answer:
                     harmless(answer)
-    with judge():
-        must_be_unchanged(node.session, reads, before)
+        beside = "".join(f" with {name}: {value}" for name, value in headers.items())
+        with judge.apart(why=f"add_group and remove_group sent by {method}{beside} write nothing"):
+            must_be_unchanged(node.session, reads, before)
 
 
 FRAMED: Mapping[str, dict[str, str | None]] = {

@@ -32,6 +32,7 @@ from conformance.verdict import Conversation
 MOST_STEPS, LEAST_STEPS = 9, 4
 """Steps of a story; those between are counted."""
 REFUSED = 400
+USUAL_METHODS = frozenset({"GET", "POST"})
 LONGEST_STEP = 200
 LONGEST_GAP = 90
 """Characters of the operations between two steps."""
@@ -146,7 +147,7 @@ def _with_gaps(exchanges: Sequence[Exchanged], told: Sequence[int], names: Names
 
 def _gap(left_out: int, between: Sequence[Exchanged]) -> str:
     """What lies between two steps, by its operations: ``… create_wallet, 2 list_wallets``."""
-    asked = Counter(one.operation or _request_line(one) for one in between)
+    asked = Counter(map(_asked_for, between))
     listed = [f"{number} {name}" if number > 1 else name for name, number in asked.items()]
     return cut(f"… {', '.join([*([f'{left_out} requests'] if left_out else []), *listed])}", LONGEST_GAP)
 
@@ -161,7 +162,7 @@ def _step(exchange: Exchanged, names: Names, earlier: Set[str], *, last: bool) -
     proof = [WALLET_AUTH for name in exchange.request_headers if name.title() == WALLET_AUTH]
     who = next(iter([*credentials, *proof]), "anybody")
     run = "".join(f"{names.values[cid]}, " for cid in code_cids(exchange) if cid in names.values)
-    asked = f"{exchange.operation or _request_line(exchange)} {run}{_members(exchange, last=last)}"
+    asked = f"{_asked_for(exchange)} {run}{_members(exchange, last=last)}"
     asked = cut(names.shown(asked), LONGEST_STEP)
     answer = ["no answer" if exchange.status is None else str(exchange.status)]
     answer += [f"{names.of(name)} again" if name in earlier else names.of(name) for name in exchange.given]
@@ -201,6 +202,13 @@ def _request_line(exchange: Exchanged) -> str:
     body = exchange.request_body or ""
     methods = dict.fromkeys(RPC_METHOD.findall(body)) if '"jsonrpc"' in body else {}
     return " and ".join(methods) or f"{exchange.method} {urlsplit(exchange.url).path}"
+
+
+def _asked_for(exchange: Exchanged) -> str:
+    """The operation that was called, with a method that hardly any has; the request line of other requests."""
+    called = exchange.operation or _request_line(exchange)
+    rare = exchange.operation and exchange.method not in USUAL_METHODS
+    return f"{called} by {exchange.method}" if rare else called
 
 
 def _members(exchange: Exchanged, *, last: bool) -> str:

@@ -182,6 +182,11 @@ def test_requests_to_the_chain_are_told_by_their_methods() -> None:
     )
 
 
+def test_rare_method_is_told() -> None:
+    removal = replace(asked("remove_group", by="API_KEY_1"), method="DELETE")
+    assert story(Conversation((removal,))).steps == ("unknown_key: remove_group by DELETE → 200, {}",)
+
+
 def test_key_that_no_answer_gave_is_called_unknown() -> None:
     assert story(Conversation((asked("list_groups", by="API_KEY_1"),))).steps == ("unknown_key: list_groups → 200, {}",)
 
