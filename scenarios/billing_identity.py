@@ -100,7 +100,7 @@ def nothing_is_bought_without_proof(judge: Judge, node: Node) -> None:
         forged = {"signed by another": billing_auth(node.session, carol, signed_by=mallory)}
         for reason, proof in {**wrong_proofs(node, carol), **forged}.items():
             with (
-                judge.apart("BILL-240", *BESIDE_THE_PROOF.get(reason, ())),
+                judge.apart("BILL-240", *BESIDE_THE_PROOF.get(reason, ()), why=f"the proof is {reason}"),
                 Refusals(node.session, control=controls[name], unchanged=reads) as refusals,
             ):
                 refusals.send(replace(request, headers=proof), NO_PROOF)

@@ -53,7 +53,8 @@ class Guarded:
 
         with Refusals(self.node.session, control=by_admin, unchanged=[]) as refusals:
             for requirement, senders in self.senders.items():
-                with self.judge.apart(requirement, *filter(None, [also])):
+                why = f"the contract takes {function} from the admin wallet alone, not from {', '.join(senders)}"
+                with self.judge.apart(requirement, *filter(None, [also]), why=why):
                     calls = [(sender, [name, *arguments]) for sender in senders for name in names]
                     for outcome in contract.dry_runs(function, calls):
                         refusals.must_revert_dry(dry_run_call(function), outcome)

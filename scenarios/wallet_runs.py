@@ -44,7 +44,7 @@ def second_wallet(judge: Judge, node: Node) -> None:
     for name, text, pkp in (("own", "", p), ("again", " again", p), ("other", "", q)):
         with judge.apart("PKP-170"):
             signer = signer_of_message(node.label + text, member(signed, name))
-            judge.same_hex(signer, pkp.address, f"the signer of {name!r}")
+            judge.same_hex(signer, pkp.address, f"the signer of {name!r}, by EIP-191,")
 
 
 @case("wallets-of-different-groups", requirements=["EXEC-010"], needs=NEEDS)
@@ -60,7 +60,7 @@ def wallets_of_different_groups(judge: Judge, node: Node) -> None:
         with judge.apart():
             signed = node.runs.must_succeed(node.signing.request(key, both, first, other=second.id)).result
             signer = signer_of_message(node.label, member(signed, "other"))
-            judge.same_hex(signer, second.address, "the signer of 'other'")
+            judge.same_hex(signer, second.address, "the signer of 'other', by EIP-191,")
 
 
 @case("key-of-a-second-wallet", requirements=["EXEC-200", "PKP-170"], needs=NEEDS)

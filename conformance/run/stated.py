@@ -13,6 +13,7 @@ from conformance.requirements import catalogue
 from conformance.run.assumed import SHOWN, explaining
 from conformance.service.reliance import FIRST_PAGE
 from conformance.values.json_values import printed_json
+from conformance.values.shown_text import cut
 from conformance.verdict import Exchange, Failure
 
 OF_ANSWERS = ("brand.", "errors.status_codes.", "wire.")
@@ -28,7 +29,7 @@ def stated_hint(problem: StepProblem, run: CaseRun, failure: Failure, exchange: 
     if not key or key in run.target.profile.assumed:
         return ""
     value = printed_json(run.target.profile_value(key))
-    return f"the profile states {key}: {value[:SHOWN]}; correct it there if the node is right"
+    return f"the profile states {key}: {cut(value, SHOWN)}; correct it there if the node is right"
 
 
 def _otherwise(problem: StepProblem, run: CaseRun, failure: Failure, exchange: Exchange | None) -> str:
