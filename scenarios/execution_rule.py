@@ -94,7 +94,7 @@ def key_without_the_group(judge: Judge, node: Node) -> None:
     in_none, in_h = node.usage_keys.executing_in(on.alice), node.usage_keys.executing_in(on.alice, on.h)
     runs = node.signing.must_sign(on.key, on.x, on.p).accepted
     node.signing.must_sign(in_h, on.y, on.q)
-    with judge():
+    with judge(why="no group in the key's execute_in_groups lists the action and the wallet"):
         all_refused(node, runs, [in_none, in_h], on.x, on.p)
 
 
@@ -103,7 +103,7 @@ def unlisted_action(judge: Judge, node: Node) -> None:
     """An action that the group does not list is refused, with the usage key and with the account key."""
     on = two_groups(node)
     runs = all_sign(node, [on.key, on.alice], on.x, on.p)
-    with judge():
+    with judge(why="the group lists the wallet and not the action"):
         all_refused(node, runs, [on.key], on.y, on.p)
         all_refused(node, runs, [on.key, on.alice], node.actions.source("sign_message", "z"), on.p)
 
@@ -113,7 +113,7 @@ def unlisted_wallet(judge: Judge, node: Node) -> None:
     """A wallet that the group does not list cannot be used by its actions, until the group lists it."""
     on = two_groups(node)
     runs = all_sign(node, [on.key, on.alice], on.x, on.p)
-    with judge():
+    with judge(why="the group lists the action and not the wallet, which another group lists"):
         all_refused(node, runs, [on.key, on.alice], on.x, on.q)
     node.groups.add_pkp(on.alice, on.g, on.q.id)
     node.signing.must_sign(on.key, on.x, on.q)
@@ -126,7 +126,7 @@ def account_key_needs_a_group(judge: Judge, node: Node) -> None:
     bound(node, alice, [p], [x])
     runs = node.signing.must_sign(alice, x, p).accepted
     for action, pkp in ((y, p), (x, q), (y, q)):
-        with judge.apart():
+        with judge.apart(why="no group lists both the action and the wallet, which rules the account key as well"):
             node.signing.must_be_refused(alice, action, pkp, control=runs)
     bound(node, alice, [q], [y])
     node.signing.must_sign(alice, y, q)
@@ -140,7 +140,7 @@ def account_key_without_groups(judge: Judge, node: Node) -> None:
     g = bound(node, alice, [p], [x])
     runs = node.signing.must_sign(alice, x, p).accepted
     node.groups.remove(alice, g)
-    with judge():
+    with judge(why="the only group that listed the action and the wallet was removed"):
         node.signing.must_be_refused(alice, x, p, control=runs)
 
 
@@ -148,11 +148,11 @@ def account_key_without_groups(judge: Judge, node: Node) -> None:
 def unregistered_action(judge: Judge, node: Node) -> None:
     """An action that a group lists runs without being registered, and registering it alone permits nothing."""
     on = one_group(node)
-    with judge("EXEC-330"):
+    with judge("EXEC-330", why="a group lists the action, which needs no registration"):
         runs = node.signing.must_sign(on.key, on.x, on.p).accepted
     z = node.actions.prepared(mark="z")
     node.actions.add(on.alice, z.cid)
-    with judge.apart("ACT-070"):
+    with judge.apart("ACT-070", why="add_action registers the action and puts it into no group"):
         all_refused(node, runs, [on.key, on.alice], z, on.p)
     # Nor without a wallet, of which no group is asked then.
     listed, registered = (node.actions.prepared("hello", mark) for mark in ("listed", "registered"))
@@ -160,7 +160,7 @@ def unregistered_action(judge: Judge, node: Node) -> None:
     node.actions.add(on.alice, registered.cid)
     for runner in (key, on.alice):
         control = node.runs.run(runner, listed.code).accepted
-        with judge.apart("ACT-070"):
+        with judge.apart("ACT-070", why="add_action registers the action and puts it into no group"):
             request = node.runs.request(runner, registered.code)
             must_refuse(node.session, request, ["forbidden"], control=control, unchanged=[])
 
@@ -170,10 +170,10 @@ def both_modes(judge: Judge, node: Node) -> None:
     """A usage key in X-Api-Key runs actions of a managed account, and of the same account once it is ChainSecured."""
     # An account that a wallet makes has no credits for runs; those of a managed one follow it when it is converted.
     on = one_group(node)
-    with judge():
+    with judge(why="the key's group lists the action and the wallet"):
         node.signing.must_sign(on.key, on.x, on.p)
     node.accounts.convert(on.alice, node.wallets.new("carol"))
-    with judge():
+    with judge(why="the key's group lists the action and the wallet, and a conversion keeps both"):
         node.signing.must_sign(on.key, on.x, on.p)
 
 
@@ -187,7 +187,7 @@ def conditions_in_different_groups(judge: Judge, node: Node) -> None:
     g, h = bound(node, alice, [q], [x]), bound(node, alice, [p], [y])
     keys = [alice, *(node.usage_keys.executing_in(alice, *groups) for groups in ([g, h], [h, g], [0]))]
     runs = all_sign(node, keys, x, q)
-    with judge():
+    with judge(why="one group lists the action and another the wallet, but none both"):
         all_refused(node, runs, keys, x, p)
     node.groups.add_pkp(alice, g, p.id)
     all_sign(node, keys[:2], x, p)
@@ -201,7 +201,7 @@ def fitting_group_of_others(judge: Judge, node: Node) -> None:
     in_g, in_h, in_g_and_h = (node.usage_keys.executing_in(alice, *groups) for groups in ([g], [h], [g, h]))
     runs = node.signing.must_sign(in_g, x, q).accepted
     all_sign(node, [in_h, in_g_and_h], y, p)
-    with judge():
+    with judge(why="the group that lists both is not in the key's execute_in_groups"):
         all_refused(node, runs, [in_g, in_h, in_g_and_h], x, p)
     node.usage_keys.update(alice, in_g, Permissions(execute_in_groups=[of_both]))
     node.signing.must_sign(in_g, x, p)
@@ -216,7 +216,7 @@ def one_group_of_several(judge: Judge, node: Node) -> None:
     orders = ([g, h, empty, of_both], [of_both, g, h], [h, of_both, g], [0])
     keys = [alice, *(node.usage_keys.executing_in(alice, *groups) for groups in orders)]
     without_it = node.usage_keys.executing_in(alice, g, h, empty)
-    with judge():
+    with judge(why="one of the key's groups lists both the action and the wallet"):
         runs = all_sign(node, keys, x, p)
     node.signing.must_be_refused(without_it, x, p, control=runs)
 
@@ -233,7 +233,7 @@ def two_accounts(judge: Judge, node: Node) -> None:
     his = [bob, node.usage_keys.executing_in(bob, of_bob)]
     all_sign(node, his, x, b)
     runs = all_sign(node, hers, y, p)
-    with judge():
+    with judge(why="the key, the group and the wallet are of different accounts"):
         all_refused(node, runs, hers, x, p)
     # Whether a wallet of another account is forbidden or not there at all is the node's to say.
     for keys, action, pkp in ((his, x, p), ([alice], y, b), ([alice], x, b)):
@@ -252,7 +252,7 @@ def wildcards_in_different_groups(judge: Judge, node: Node) -> None:
     h = bound(node, alice, [p], [y])
     keys = [alice, *(node.usage_keys.executing_in(alice, *groups) for groups in ([not_p, h], [not_x, h, not_p], [0]))]
     runs = all_sign(node, keys, x, q)
-    with judge():
+    with judge(why="one group permits all actions and another all wallets, but neither lists the other thing"):
         all_refused(node, runs, keys, x, p)
     node.groups.add_pkp(alice, not_p, p.id)
     all_sign(node, keys[:2], x, p)
