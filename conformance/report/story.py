@@ -187,11 +187,27 @@ def in_short(text: str) -> str:
     """What came, with what each problem document in it says in the place of the document."""
     shown, at = "", 0
     for found in STATUS_AND_BODY.finditer(text):
-        with suppress(ValueError):
-            _, end = json.JSONDecoder().raw_decode(text, found.end())
-            if found.start() >= at and (told := _told(text[found.end() : end])) != text[found.end() : end]:
-                shown, at = f"{shown}{text[at : found.start()]}{found[1]}, {told}", end
+        end = _end_of_document(text, found.end())
+        document = text[found.end() : end]
+        told = _told(document)
+        if told == document and (detail := DETAIL.search(document)):
+            told = f"{detail[1]}…"
+        if found.start() >= at and told != document:
+            shown, at = f"{shown}{text[at : found.start()]}{found[1]}, {told}", end
     return shown + text[at:]
+
+
+DETAIL = re.compile(r'"detail": *"([^"\\]*)$')
+"""What a problem document says, whose end was cut off."""
+MORE = re.compile(r" \(and \d+ more: |$")
+
+
+def _end_of_document(text: str, begin: int) -> int:
+    """Where a JSON document in a text ends; where it was cut off, the end of the text that belongs to it."""
+    with suppress(ValueError):
+        return json.JSONDecoder().raw_decode(text, begin)[1]
+    found = MORE.search(text, begin)
+    return found.start() if found else len(text)
 
 
 RPC_METHOD = re.compile(r'"method":\s*"(\w+)"')
