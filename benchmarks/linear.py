@@ -11,7 +11,7 @@ from conformance.drivers.attestation.reading import BLOCK
 from conformance.drivers.openapi import document
 from conformance.endpoints import redaction
 from conformance.endpoints.messages import TITLE
-from conformance.report import causes, story
+from conformance.report import causes, difference, objects
 from conformance.values.escapes import layers
 from conformance.values.json_text import parse
 from conformance.verify import listing, strict
@@ -54,8 +54,8 @@ READERS: dict[str, Reader] = {
     "escapes": lambda text: list(layers(text)),
     "beginning of a body, redacted": lambda text: SECRETS.hide_beginning(text, 4_000),
     "what varies in an answer": lambda text: causes.VARYING.sub("", text),
-    "long hex": story.LONG_HEX.findall,
-    "difference of lists": lambda text: story.difference(text, text),
+    "long hex": objects.LONG_HEX.findall,
+    "difference of lists": lambda text: difference.difference(text, text),
 }
 
 
