@@ -35,6 +35,7 @@ from conformance.service.node import Node
 from conformance.service.payments import Payments
 from conformance.service.pkps import Pkps
 from conformance.service.provider_control import ProviderControl
+from conformance.service.restarts import Restarts
 from conformance.service.runs import Runs
 from conformance.service.session import Session
 from conformance.service.usage_keys import UsageKeys
@@ -166,6 +167,7 @@ SERVICES: Mapping[type, Callable[[CaseRun], object]] = {
     Node: Node,
     Pkps: Pkps,
     ProviderControl: ProviderControl,
+    Restarts: Restarts,
     Runs: Runs,
     UsageKeys: UsageKeys,
     Wallets: Wallets,

@@ -24,6 +24,7 @@ from conformance.endpoints.messages import OF_GATEWAYS, Answer, Message
 from conformance.endpoints.pace import Budget, GasBudget, Pace, PurchaseBudget
 from conformance.endpoints.patience import Patience
 from conformance.endpoints.redaction import SeenKeys
+from conformance.endpoints.restart import Restarter
 from conformance.endpoints.transport import MOST_CONNECTIONS, Received, exchange_within, http_client
 from conformance.endpoints.turns import Turn, Turns
 from conformance.problems import (
@@ -99,6 +100,8 @@ class Target:
         self.extent = extent or SampleOptions()
         self.ends_with_run = False
         """Whether the run started this node, so that nothing outlives the run and no clean-up is needed."""
+        self.restarter: Restarter | None = None
+        """Restarts a node that the run has started itself; None: the profile's command does it."""
         self.borne_out: set[str] = set()
         """Assumed profile keys whose value the node's answers have confirmed."""
         self.longer_settling = 0.0

@@ -1,7 +1,7 @@
 """Lets the cases of a run go on beside one another at one node, and one alone while others would notice what it does.
 
-Such a case has the node for itself from the moment at which it first moves the clock, renews the certificate or
-troubles the payment provider, until it has ended. Until then it prepares beside the others.
+Such a case has the node for itself from the moment at which it first moves the clock, renews the certificate,
+troubles the payment provider or restarts it, until it has ended. Until then it prepares beside the others.
 """
 
 from __future__ import annotations

@@ -34,6 +34,14 @@ class ProxyFault(Inconclusive):
     hint = "mend the proxy or its variable, or name the node's host in NO_PROXY (docs/network.md)"
 
 
+class NotRestarted(Inconclusive):
+    """The command that restarts the node failed, or the node did not answer again in time."""
+
+    code = "not-restarted"
+    cause = "the node did not come back from a restart"
+    hint = "try restart.command of the profile by hand, and see whether restart.within_seconds is long enough"
+
+
 class NodeSilent(Inconclusive):
     """Several requests in a row were not answered in time: no more are sent, and the run ends."""
 

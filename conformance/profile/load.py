@@ -39,10 +39,11 @@ def load_profile(path: Path) -> Profile:
     document = Document(path)
     profile = stated_by_vendor(_validated(document.value, path, document.line))
     ca_file = profile.ca_file
+    if ca_file is not None or profile.restart.command is not None:  # what is found from the profile's folder
+        profile = profile.beside(path)
     if ca_file is not None:
         from conformance.transport import BadCertificatesError, certificates_in  # noqa: PLC0415 - it is rarely given
 
-        profile = profile.beside(path)
         try:
             certificates_in(path.parent / ca_file)
         except BadCertificatesError as problem:

@@ -24,6 +24,7 @@ from conformance.profile.limits import Limits
 from conformance.profile.mode import Mode
 from conformance.profile.operations import OPERATIONS
 from conformance.profile.payments import Payments
+from conformance.profile.restart import Restart
 from conformance.profile.section import Section
 from conformance.profile.semantics import Semantics
 from conformance.profile.wire import Wire
@@ -53,6 +54,7 @@ NO_CHOICES = (
     "payments.currency",
     "chain.rpc_url",
     "chain.funder_key_variable",
+    "restart.",
     "limits.rate",
     "attestation.base_url",
     "attestation.gateway_domain",
@@ -107,12 +109,14 @@ class Profile(Section):
     - `funded_wallet`: the suite's wallets come by gas there: from the test control, or `chain.funder_key_variable`
     - `clock_control`: the node's clock can be set
     - `credit_control`, `certificate_control`: an account's credit can be spent at once; the certificate can be renewed
+    - `restart`: the node can be stopped, or killed, and started again, and goes on with what it has acknowledged
     - `billing`, `payment_sandbox`: the balance of credits; payments in the payment provider's test mode
     - `attestation`, `tls`, `app_authorisation_contract`, `caa_dns`: what the attestation rules look at
     - `design_flows`: the design-level paths are served
     """
     brand: Brand = Brand()
     accounts: Accounts = Accounts()
+    restart: Restart = Restart()
     wire: Wire = Wire()
     semantics: Semantics = Semantics()
     limits: Limits = Limits()
@@ -141,6 +145,15 @@ class Profile(Section):
     def trusted_file(self) -> Path | None:
         """The file with certificates to trust beside this machine's, as the working folder reaches it."""
         return self._trusted or (None if self.ca_file is None else self._folder / self.ca_file)
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the file in which the profile stands; the working folder where it stands in none."""
+        return self._folder
+
+    def offering(self, capability: Capability) -> Self:
+        """The same profile of a node that offers this, too."""
+        return self.model_copy(update={"capabilities": (*self.capabilities, capability)})
 
     def beside(self, file: Path) -> Self:
         """The same profile, which stands in this file."""
@@ -179,6 +192,7 @@ class Profile(Section):
                 ("clock_control", self.control_url, "control_url"),
                 ("credit_control", self.control_url, "control_url"),
                 ("certificate_control", self.control_url, "control_url"),
+                ("restart", self.restart.command, "restart.command"),
                 ("funded_wallet", self.chain.rpc_url, "chain.rpc_url"),
                 ("payment_sandbox", self.payments.provider_url, "payments.provider_url"),
                 ("funded_wallet", gas, "chain.funder_key_variable, or control_url"),

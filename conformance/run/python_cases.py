@@ -116,8 +116,8 @@ def _wrong_arguments(case: PythonCase, path: Path) -> Iterator[LoadProblem]:
 
 def _made(case: PythonCase, path: Path, opt_in: bool, row: str | None) -> Case:
     info = CaseInfo(needs={"http", *case.needs})
-    # Other cases would meet a provider that fails, or another certificate than a moment ago.
-    info.alone = ProviderControl in case.arguments.values() or "certificate_control" in case.needs
+    # Other cases would meet a provider that fails, another certificate than a moment ago, or no node.
+    info.alone = ProviderControl in case.arguments.values() or bool(info.needs & {"certificate_control", "restart"})
     for use in case.uses:
         info.uses.update([use] if isinstance(use, str) else use)
         if not isinstance(use, str):

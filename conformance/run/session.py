@@ -184,6 +184,7 @@ class ConformanceSession:
         if left_out:
             items[:] = [item for item in items if item not in set(left_out)]
             config.hook.pytest_deselected(items=left_out)
+        items.sort(key=_may_end_the_node)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note which cases have to be reported."""
@@ -209,7 +210,7 @@ class ConformanceSession:
             return None
         items = [item for item in session.items if isinstance(item, CaseItem)]
         others = [item for item in session.items if not isinstance(item, CaseItem)]
-        items.sort(key=lambda item: (item.case.info.counts_time, -cost(item.case.id)))
+        items.sort(key=lambda item: (_may_end_the_node(item), item.case.info.counts_time, -cost(item.case.id)))
         with self._workers([item.case for item in items]) as workers:
             waiting = {workers.submit(item.case): item for item in items}
             for future in as_completed(waiting):
@@ -384,6 +385,11 @@ class ConformanceSession:
         terminalreporter.write(text.getvalue())
         if self.unwritten:
             terminalreporter.write_line(self.unwritten)
+
+
+def _may_end_the_node(item: pytest.Item) -> bool:
+    """Whether a case restarts the node. Such cases run last: a node that does not come back takes no others along."""
+    return isinstance(item, CaseItem) and "restart" in item.case.info.needs
 
 
 def _check_processes(config: pytest.Config, options: Options) -> None:

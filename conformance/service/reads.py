@@ -35,6 +35,11 @@ class RecentReads:
         self._newest: str | None = None
         self._asked = 0.0
 
+    def forget(self) -> None:
+        """Empty the cache: something beside the case's own requests may have changed what reads give."""
+        self._values.clear()
+        self._newest = None
+
     def values(self, reads: Sequence[Read]) -> list[object]:
         """The values of these reads, from the cache where possible."""
         if self._forgets or len(self._log) != self._exchanges or time.monotonic() - self._asked > SECONDS_TO_REMEMBER:

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+COMMANDS = "restart."
+"""How the keys begin that hold programs for the suite to run: their vendor alone may state them."""
+
 
 @dataclass(frozen=True)
 class Observation:
@@ -31,6 +34,8 @@ class Notes:
 
     def see(self, key: str, value: JsonValue, how: str) -> None:
         """Note an observed value. If it contradicts an earlier one, drop both, unless that is stated."""
+        if key.startswith(COMMANDS):
+            raise ValueError(f"no answer of a node may set {key}")
         before = self.seen.get(key)
         if before is not None and key in self.stated:
             if before.value != value:

@@ -11,6 +11,7 @@ Capability = Literal[
     "clock_control",
     "credit_control",
     "certificate_control",
+    "restart",
     "billing",
     "payment_sandbox",
     "attestation",

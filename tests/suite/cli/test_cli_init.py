@@ -9,6 +9,7 @@ from tiny_node import TinyNode, always
 
 from conformance.cli import main
 from conformance.profile import load_profile
+from conformance.survey.notes import Notes
 
 
 def test_init_writes_a_profile_and_asks_without_writing(
@@ -104,3 +105,8 @@ def test_init_that_cannot_begin_says_so_in_one_line(
     printed = capsys.readouterr()
     assert said in printed.err
     assert (printed.err.count("\n"), printed.out) == (1, "")
+
+
+def test_no_answer_names_a_command_for_the_suite_to_run() -> None:
+    with pytest.raises(ValueError, match=r"no answer of a node may set restart\.command"):
+        Notes().see("restart.command", ["sh", "-c", "id"], "an answer")

@@ -54,6 +54,10 @@ def test_profile_of_differences_keeps_the_other_defaults(tmp_path: Path) -> None
         ("capabilities: [clock_control]\n", "the capability clock_control needs control_url"),
         ("capabilities: [credit_control]\n", "the capability credit_control needs control_url"),
         ("capabilities: [certificate_control]\n", "the capability certificate_control needs control_url"),
+        ("capabilities: [restart]\n", "the capability restart needs restart.command"),
+        ("restart: {command: []}\n", "restart.command: "),
+        ('restart: {command: ["a\\0b"]}\n', "restart.command.0: string should match"),
+        ("restart: {command: [a], within_seconds: 0}\n", "restart.within_seconds: input should be greater than 0"),
         (
             "capabilities: [clock_control, funded_wallet]\n",
             "needs control_url; the capability funded_wallet needs chain.rpc_url; the capability funded_wallet needs",

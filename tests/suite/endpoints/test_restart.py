@@ -1,0 +1,112 @@
+"""Restarts of a node by the commands of the profile."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from answering_server import Handler, Server, running
+
+from conformance.endpoints.restart import restart
+from conformance.problems import NotRestarted, ProfileSilent
+from conformance.profile import Profile, load_profile
+from conformance.values.addresses import CORE
+
+TOUCH = "import pathlib, sys; pathlib.Path(sys.argv[1]).touch()"
+
+
+@pytest.fixture
+def answering() -> Iterator[Server]:
+    with running(Server()) as server:
+        yield server
+
+
+def profile(folder: Path, *command: str, within: float = 30, kill: tuple[str, ...] | None = None) -> Profile:
+    """A profile in this folder that states how the node is restarted."""
+    how = {"command": command, "kill_command": kill, "within_seconds": within}
+    path = folder / "node.yaml"
+    path.write_text(json.dumps({"capabilities": ["restart"], "restart": how}), encoding="utf-8")
+    return load_profile(path)
+
+
+def test_command_runs_in_the_folder_of_the_profile_until_the_node_answers(tmp_path: Path, answering: Server) -> None:
+    restart(profile(tmp_path, sys.executable, "-c", TOUCH, "done"), answering.url, "stop")
+    assert (tmp_path / "done").exists()
+    assert len(answering.hosts) == 1
+
+
+def test_node_that_still_starts_is_asked_again(tmp_path: Path, answering: Server) -> None:
+    statuses = [503, 502, 401]
+
+    class Starting(Handler):
+        def do_GET(self) -> None:  # noqa: N802 - the base class names it so
+            assert self.path == f"{CORE}/get_node_chain_config"
+            self.send_response(statuses.pop(0))
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+    answering.RequestHandlerClass = Starting
+    restart(profile(tmp_path, sys.executable, "-c", ""), answering.url, "stop")
+    assert statuses == []
+
+
+@pytest.mark.parametrize(("kill", "expected"), [("killed", "killed"), (None, "stopped")])
+def test_kill_command_kills_and_the_other_stands_in_for_it(
+    tmp_path: Path, answering: Server, kill: str | None, expected: str
+) -> None:
+    killing = (sys.executable, "-c", TOUCH, kill) if kill else None
+    stated = profile(tmp_path, sys.executable, "-c", TOUCH, "stopped", kill=killing)
+    restart(stated, answering.url, "kill")
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([expected, "node.yaml"])
+
+
+def test_node_that_keeps_the_output_of_the_command_open_is_not_waited_for(tmp_path: Path, answering: Server) -> None:
+    start = "import os, subprocess, sys; print(subprocess.Popen(['sleep', '600']).pid, file=open('pid', 'w'))"
+    restart(profile(tmp_path, sys.executable, "-c", start), answering.url, "stop")
+    os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)  # raises where it has ended
+
+
+@pytest.mark.parametrize(
+    ("command", "within", "said"),
+    [
+        (("./no-such-program",), 30, "it cannot be run"),
+        ((sys.executable, "-c", "import sys; print('no such unit'); sys.exit(3)"), 30, "status 3: no such unit"),
+        ((sys.executable, "-c", "import sys; sys.exit(3)"), 30, "status 3: it said nothing"),
+        ((sys.executable, "-c", "import time; time.sleep(600)"), 0.1, "it had to be killed"),
+    ],
+)
+def test_command_that_fails_is_told(
+    tmp_path: Path, answering: Server, command: tuple[str, ...], within: float, said: str
+) -> None:
+    with pytest.raises(NotRestarted, match=said):
+        restart(profile(tmp_path, *command, within=within), answering.url, "stop")
+    assert answering.hosts == []
+
+
+def test_node_that_does_not_come_back_is_told_with_the_reason(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        url = f"http://127.0.0.1:{closed.getsockname()[1]}"
+    with pytest.raises(NotRestarted, match=r"answers within 0\.5 s of its restart.*ConnectError"):
+        restart(profile(tmp_path, sys.executable, "-c", "", within=0.5), url, "stop")
+
+
+def test_nothing_is_run_unless_the_profile_claims_the_capability(tmp_path: Path, answering: Server) -> None:
+    path = tmp_path / "node.yaml"
+    path.write_text(json.dumps({"restart": {"command": [sys.executable, "-c", TOUCH, "done"]}}), encoding="utf-8")
+    with pytest.raises(ProfileSilent):
+        restart(load_profile(path), answering.url, "stop")
+    assert not (tmp_path / "done").exists()
+
+
+def test_node_that_the_run_has_started_is_restarted_by_the_run(tmp_path: Path, answering: Server) -> None:
+    told: list[tuple[str, float]] = []
+    stated = profile(tmp_path, sys.executable, "-c", TOUCH, "done", within=7)
+    restart(stated, answering.url, "kill", lambda how, within: told.append((how, within)))
+    assert told == [("kill", 7)]
+    assert not (tmp_path / "done").exists()
