@@ -5,17 +5,24 @@ Each process of a run gets its own node, since cases on one node would wait for 
 
 from __future__ import annotations
 
+import json
+import os
+import select
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
+from urllib.parse import urlsplit
 
 from conformance.endpoints.parent import end_with_parent
-from conformance.problems import NodeNotInstalled, NodeNotStarted
+from conformance.endpoints.restart import How
+from conformance.problems import NodeNotInstalled, NodeNotStarted, NotRestarted
 
 START_SECONDS = 60.0
 STOP_SECONDS = 1.0
@@ -38,20 +45,28 @@ def require_node(purpose: str) -> None:
 
 
 class BundledNode:
-    """A reference node that lives as long as the run."""
+    """A reference node that lives as long as the run.
 
-    def __init__(self) -> None:
+    With `keeps` its accounts outlast its process, so that it can be restarted.
+    """
+
+    def __init__(self, *, keeps: bool = False) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="conformance-node-")
         folder = Path(self._folder.name)
         self.ready_file = folder / "ready.json"
         """Its addresses and profile, for `conformance.profile.load_ready_file`."""
         self._log = folder / "node.log"
-        command = [sys.executable, "-m", "reference_node", "serve", "--host", "127.0.0.1", "--port", "0", "--control"]
-        command += ["--starter-credits", str(STARTER_CENTS), "--ready-file", str(self.ready_file)]
-        command += ["--tls-domain", DOMAIN, "--tls-port", "0", "--dns-port", "0"]
+        self._kept = ["--state", str(folder / "state")] if keeps else []
+        self._process = self._started(Ports())
+
+    def _started(self, ports: Ports) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "reference_node", "serve", "--host", "127.0.0.1", "--control"]
+        command += ["--starter-credits", str(STARTER_CENTS), "--ready-file", str(self.ready_file), *self._kept]
+        command += ["--tls-domain", DOMAIN, *ports.options]
+        self._told_to_end = False
         is_main = threading.current_thread() is threading.main_thread()  # another one may end before the node
         with self._log.open("wb") as log:
-            self._process = subprocess.Popen(  # noqa: S603 - our own module
+            return subprocess.Popen(  # noqa: S603 - our own module
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -59,7 +74,6 @@ class BundledNode:
                 start_new_session=True,  # Ctrl-C must not end the node while a case that it interrupts still runs
                 preexec_fn=end_with_parent if is_main else None,  # noqa: PLW1509 - it calls the kernel alone
             )
-        self._told_to_end = False
 
     def __enter__(self) -> Self:
         return self
@@ -74,16 +88,36 @@ class BundledNode:
 
     def wait_until_ready(self, seconds: float = START_SECONDS) -> None:
         """Wait until the node answers. Raises NodeNotStarted, with the end of its output, if it does not start."""
+        trouble = self._awaited(seconds)
+        if trouble:
+            self.stop()
+            raise NodeNotStarted(f"the bundled node {trouble}")
+
+    def _awaited(self, seconds: float) -> str:
+        """Wait until the node answers; what became of it where it does not."""
         until = time.monotonic() + seconds
         while not self.ready_file.exists():
             if self._process.poll() is not None:
-                words = self._last_words()
-                self.stop()
-                raise NodeNotStarted(f"the bundled node ended with status {self._process.returncode}: {words}")
+                return f"ended with status {self._process.returncode}: {self._last_words()}"
             if time.monotonic() > until:
-                self.stop()
-                raise NodeNotStarted(f"the bundled node was not ready within {seconds:.0f} s")
+                return f"was not ready within {seconds:.0f} s"
             time.sleep(0.02)
+        return ""
+
+    def restart(self, how: How, within: float) -> None:
+        """End the node and start it again at the same addresses. Raises NotRestarted.
+
+        The new one ends with the process that calls this: of several that judge nodes, the one that judges this node.
+        """
+        until = time.monotonic() + within
+        ports = Ports.of(self.ready_file)
+        if not _ended(self.pid, signal.SIGKILL if how == "kill" else signal.SIGTERM, within):
+            raise NotRestarted(f"a bundled node that ends within {within:g} s", "it was still there")
+        self._process.wait()
+        self.ready_file.unlink(missing_ok=True)
+        self._process = self._started(ports)
+        if trouble := self._awaited(until - time.monotonic()):
+            raise NotRestarted("a bundled node that starts again", f"it {trouble}")
 
     def terminate(self) -> None:
         """Tell the process once to end, without waiting for it: a second signal would break off its ending."""
@@ -107,13 +141,47 @@ class BundledNode:
         return lines[-1] if lines else "it said nothing"
 
 
+@dataclass(frozen=True)
+class Ports:
+    """Where a bundled node listens; 0: at a free port."""
+
+    http: int = 0
+    https: int = 0
+    dns: int = 0
+
+    @property
+    def options(self) -> list[str]:
+        """The same as options of the node's command."""
+        return ["--port", str(self.http), "--tls-port", str(self.https), "--dns-port", str(self.dns)]
+
+    @classmethod
+    def of(cls, ready_file: Path) -> Self:
+        """Those of a node, by its ready file."""
+        ready = json.loads(ready_file.read_text(encoding="utf-8"))
+        resolver = f"//{ready['profile']['attestation']['resolver']}"
+        return cls(*(urlsplit(url).port or 0 for url in (ready["base_url"], ready["https_url"], resolver)))
+
+
+def _ended(pid: int, number: int, seconds: float) -> bool:
+    """Send a signal to a process, which need not be a child of this one; whether it ends within the time."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        signal.pidfd_send_signal(descriptor, number)
+        return bool(select.select([descriptor], [], [], seconds)[0])
+    finally:
+        os.close(descriptor)
+
+
 class BundledNodes:
     """The bundled nodes of a run, one for each process that runs cases. They start at the same time."""
 
     def __init__(self, number: int) -> None:
         """Raises NodeNotInstalled."""
         require_node("run without --profile or --node-url starts the bundled node")
-        self.all = [BundledNode() for _ in range(number)]
+        self.all = [BundledNode(keeps=True) for _ in range(number)]
 
     def wait_until_ready(self) -> None:
         """Wait until all nodes answer. If one does not start, stop all and raise NodeNotStarted."""

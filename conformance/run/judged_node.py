@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.endpoints.bundled import BundledNodes
+from conformance.endpoints.bundled import BundledNode, BundledNodes
 from conformance.endpoints.client import Target
 from conformance.endpoints.pace import Budget, GasBudget, Pace, PurchaseBudget, lowest_rate
 from conformance.endpoints.patience import Patience
@@ -41,7 +41,7 @@ class JudgedNode:
         """Return when the bundled nodes answer. Raises NodeNotStarted."""
         if self._bundled is not None:
             self._bundled.wait_until_ready()
-            ready = load_ready_file(self._bundled.all[0].ready_file)
+            ready = _offered(self._bundled.all[0])
             self.url = ready.base_url
             if self._options.profile is None:
                 self.profile = ready
@@ -49,11 +49,13 @@ class JudgedNode:
     def target(self, place: int = 0) -> Target:
         """A target, for a bundled node that of the process with this number, from 0, with its share of the budgets."""
         url, profile = str(self.url), self.profile
-        if self._bundled is not None:
-            ready = load_ready_file(self._bundled.all[place].ready_file)
+        started = None if self._bundled is None else self._bundled.all[place]
+        if started is not None:
+            ready = _offered(started)
             url = str(ready.base_url)
             profile = self.profile if self._options.profile else ready
         target = target_for(self._options, url, profile, self._seed, of=self.jobs if self.is_bundled else 1)
+        target.restarter = None if started is None else started.restart
         target.ends_with_run = self.is_bundled
         target.judging = self.judging
         return target
@@ -62,6 +64,11 @@ class JudgedNode:
         """Stop the bundled nodes."""
         if self._bundled is not None:
             self._bundled.stop()
+
+
+def _offered(node: BundledNode) -> Profile:
+    """The profile of a bundled node, which the run itself can restart."""
+    return load_ready_file(node.ready_file).offering("restart")
 
 
 def target_for(options: Options, url: str, profile: Profile, seed: str, *, of: int = 1) -> Target:

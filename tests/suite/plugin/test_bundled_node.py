@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
 import time
+from multiprocessing import get_context
 from pathlib import Path
 
 import httpx
@@ -13,10 +15,14 @@ import pytest
 
 from conformance.endpoints import bundled
 from conformance.endpoints.bundled import BundledNode, BundledNodes
-from conformance.problems import NodeNotStarted
+from conformance.endpoints.restart import How
+from conformance.problems import NodeNotStarted, NotRestarted
 from conformance.profile import load_ready_file
 from conformance.run.judged_node import JudgedNode
 from conformance.run.options import Options
+from conformance.values.addresses import CORE
+
+ALICE = {"account_name": "alice", "account_description": "of a test"}
 
 
 def test_bundled_node_serves_until_it_is_stopped() -> None:
@@ -123,6 +129,63 @@ def test_each_process_gets_a_node_of_its_own() -> None:
             assert one.base_url != other.base_url
             assert not one.shared
             assert one.ends_with_run
+    finally:
+        judged.stop()
+
+
+@pytest.mark.parametrize("how", ["stop", "kill"])
+def test_restarted_node_has_its_addresses_and_its_accounts(how: How) -> None:
+    with BundledNode(keeps=True) as node:
+        node.wait_until_ready()
+        before, pid = json.loads(node.ready_file.read_text()), node.pid
+        made = httpx.post(f"{before['base_url']}{CORE}/new_account", json=ALICE, timeout=60).json()
+
+        node.restart(how, 60)
+
+        after = json.loads(node.ready_file.read_text())
+        assert node.pid != pid
+        assert all(after[name] == before[name] for name in ("base_url", "https_url", "contract_address", "profile"))
+        key = {"X-Api-Key": made["api_key"]}
+        assert httpx.get(f"{after['base_url']}{CORE}/account_exists", headers=key, timeout=60).json() is True
+
+
+def test_node_that_another_process_restarts_ends_with_that_process() -> None:
+    node = BundledNode(keeps=True)
+    node.wait_until_ready()
+    worker = get_context("fork").Process(target=node.restart, args=("kill", 60))
+    worker.start()
+    worker.join()
+    url = f"{load_ready_file(node.ready_file).base_url}{CORE}/get_node_chain_config"
+    node.stop()
+
+    assert worker.exitcode == 0
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(url)
+
+
+def test_node_that_does_not_start_again_is_told_with_its_last_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = subprocess.Popen
+
+    def failing(_: list[str], **options: object) -> subprocess.Popen[bytes]:
+        return real([sys.executable, "-c", "import sys; sys.exit('no chain today')"], **options)  # type: ignore[call-overload,no-any-return]
+
+    with BundledNode(keeps=True) as node:
+        node.wait_until_ready()
+        monkeypatch.setattr(bundled.subprocess, "Popen", failing)
+
+        with pytest.raises(NotRestarted, match="no chain today"):
+            node.restart("stop", 60)
+
+
+def test_node_of_a_run_offers_a_restart_and_carries_it_out() -> None:
+    judged = JudgedNode(Options(jobs=1), "s")
+    try:
+        judged.wait_until_ready()
+        with judged.target() as target:
+            assert target.profile.offers("restart")
+            assert target.restarter is not None
+            target.restarter("stop", 60)
+            assert httpx.get(f"{target.base_url}{CORE}/get_node_chain_config", timeout=60).status_code == 200
     finally:
         judged.stop()
 
