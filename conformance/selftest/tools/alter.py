@@ -6,6 +6,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeVar
 from urllib.parse import parse_qsl, urlencode
 
 from anyio import sleep_forever
@@ -15,6 +16,16 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from reference_node.node import Node
 
 CORE = "/core/v1/"
+
+
+T = TypeVar("T")
+_lasting: dict[tuple[bytes, str], object] = {}
+
+
+def lasting(node: Node, name: str, empty: T) -> T:
+    """Return what an alteration remembers of a node under this name, over its restarts too; at first, `empty`."""
+    kept: T = _lasting.setdefault((node.settings.root_secret, name), empty)  # type: ignore[assignment]  # one name has one type
+    return kept
 
 
 def wrap(service: object, method: str, around: Callable[..., object]) -> None:

@@ -94,12 +94,13 @@ class TrialRunner:
                 return Trial(name, outcomes=_outcomes([case for case in self.cases if not case.opt_in], target))
         if name in VARIANTS:
             variant = VARIANTS[name]
-            with target_node(variant.alter, self.seed, variant.profile, faults) as target:
+            with target_node(variant.alter, self.seed, variant.profile, faults, restarts=True) as target:
                 target.extent = SampleOptions(budget=1)
                 outcomes = _outcomes(self.cases, target)
             return Trial(name, outcomes=outcomes, server_faults=faults.told)
         mutant = self.mutants[name]
-        with target_node(mutant.alter, self.seed, dict(mutant.profile), faults) as target:
+        stated = dict(mutant.profile)
+        with target_node(mutant.alter, self.seed, stated, faults, restarts=mutant.restarts) as target:
             if self.kept is not None:
                 outcomes = self._every_case(name, self.kept, target)
             else:

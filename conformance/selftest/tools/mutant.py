@@ -41,6 +41,8 @@ class Mutant:
     """What the node says of itself, beside what the reference node says."""
     also: tuple[str, ...] = ()
     """Requirement ids whose words the fault contradicts too. No check has to fail for them; to charge them is right."""
+    restarts: bool = False
+    """Whether it offers to be restarted: the fault shows only then."""
 
 
 @dataclass(frozen=True)
@@ -70,13 +72,14 @@ def mutant(
     each: Iterable[Row | str] = (),
     server_fault: bool = False,
     on: Choices | None = None,
+    restarts: bool = False,
 ) -> Callable[[Alter], Alter]:
     """Register the decorated function as a mutant: it alters a freshly built node and thereby breaks these.
 
     `also` are the ids, separated by spaces, whose words the fault contradicts too; no check has to fail for them.
-    `on` is the variant that it alters, where the fault shows on no reference node. With `each`, register one mutant
-    for each row, and fill the arguments into the docstring's `{names}`. A text is a row whose label is its only
-    argument.
+    `on` is the variant that it alters, where the fault shows on no reference node. With `restarts` it can be
+    restarted and keeps its accounts. With `each`, register one mutant for each row, and fill the arguments into the
+    docstring's `{names}`. A text is a row whose label is its only argument.
     """
 
     def register(alter: Alter) -> Alter:
@@ -84,7 +87,7 @@ def mutant(
         fault = " ".join((alter.__doc__ or "").split())
         family = alter.__module__.rpartition(".")[2]
         if not each:
-            _add(_planted(Mutant(name, family, fault, breaks, alter, server_fault, also=(*also.split(),)), on))
+            _add(_planted(Mutant(name, family, fault, breaks, alter, server_fault, {}, (*also.split(),), restarts), on))
         for given in each:
             one = row(given) if isinstance(given, str) else given
             told = inspect.signature(alter).bind(None, *one.arguments).arguments
@@ -96,6 +99,7 @@ def mutant(
                 alter=_with(alter, one.arguments),
                 server_fault=server_fault,
                 also=(*also.split(), *one.also),
+                restarts=restarts,
             )
             _add(_planted(row_of, on))
         return alter

@@ -7,14 +7,18 @@ import json
 import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Thread
+from typing import Self
 
 import uvicorn
 from pydantic import JsonValue
 from starlette.types import ASGIApp
 
 from conformance.endpoints.client import Target
+from conformance.endpoints.restart import How, Restarter
 from conformance.profile import Profile
 from conformance.profile.load import with_addresses
 from conformance.selftest.tools.server_faults import ServerFaults
@@ -23,7 +27,8 @@ from reference_node.assembly import build_node
 from reference_node.node import Node
 from reference_node.server import NodeServer, describe
 from reference_node.settings import Settings
-from reference_node.sockets import bind
+from reference_node.sockets import NodeSockets, bind
+from reference_node.tee.dns_server import DnsSockets
 
 STARTER_CREDITS = 10**6
 """Cents of each new account: no case comes near it."""
@@ -58,29 +63,96 @@ def target_node(
     seed: str,
     profile: dict[str, JsonValue] | None = None,
     faults: ServerFaults | None = None,
+    *,
+    restarts: bool = False,
 ) -> Iterator[Target]:
     """Serve a freshly built reference node, altered.
 
     `profile` is what the node says beside the reference node's profile; `faults` records what breaks inside the node.
+    With `restarts` it offers to be restarted; each new process, so to speak, is altered, too.
     """
-    with served_node(alter, faults) as ready:
-        yield from _target(merged(ready, {"profile": profile or {}}), seed)
+    with TemporaryDirectory(prefix="conformance-selftest-") as folder:
+        state = Path(folder) / "state" if restarts else None
+        with ServedNode(alter, faults, state) as node:
+            ready = merged(node.ready, {"profile": profile or {}})
+            yield from _target(ready, seed, node.restart if restarts else None)
 
 
 @contextmanager
 def served_node(alter: Callable[[Node], None], faults: ServerFaults | None = None) -> Iterator[dict[str, JsonValue]]:
     """Serve a freshly built reference node, altered; what its ready file would hold."""
-    settings = Settings(
-        port=0, control=True, starter_credits=STARTER_CREDITS, tls_domain=DOMAIN, tls_port=0, dns_port=0
+    with ServedNode(alter, faults) as node:
+        yield node.ready
+
+
+class ServedNode:
+    """A reference node, altered. Its sockets stay bound while it is restarted."""
+
+    def __init__(
+        self, alter: Callable[[Node], None], faults: ServerFaults | None = None, state: Path | None = None
+    ) -> None:
+        """`state` is the folder that keeps its accounts over restarts."""
+        self._alter = alter
+        self._faults = ServerFaults() if faults is None else faults
+        self._settings = Settings(
+            port=0,
+            control=True,
+            starter_credits=STARTER_CREDITS,
+            tls_domain=DOMAIN,
+            tls_port=0,
+            dns_port=0,
+            state=state,
+        )
+
+    def __enter__(self) -> Self:
+        with ExitStack() as entered:
+            self._sockets = entered.enter_context(bind(self._settings))
+            self._begin()
+            entered.callback(self._stop)
+            self.ready = describe(self._node, self._sockets)
+            """What its ready file would hold."""
+            self._entered = entered.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._entered.close()
+
+    def restart(self, how: How, within: float) -> None:  # noqa: ARG002 - it takes no time worth counting
+        """Build the node anew from what it keeps. What it does at an orderly end, it does not where it is killed."""
+        self._ends_in_order = how == "stop"
+        self._stop()
+        try:
+            self._begin()
+        except BaseException:
+            self._sockets.close()  # nobody waits for an answer
+            raise
+
+    def _begin(self) -> None:
+        with ExitStack() as begun:
+            self._node = build_node(self._settings)
+            self._ends_in_order = True
+            begun.callback(self._close_node)
+            self._alter(self._node)
+            sockets = begun.enter_context(_again(self._sockets))
+            begun.enter_context(_serving(QuickNodeServer(self._node, sockets), sockets.http, self._faults))
+            self._running = begun.pop_all()
+
+    def _stop(self) -> None:
+        self._running.close()
+
+    def _close_node(self) -> None:
+        if self._ends_in_order:
+            self._node.close()
+        else:
+            Node.close(self._node)  # releases what a process gives back when it is killed, without what was altered
+
+
+def _again(sockets: NodeSockets) -> NodeSockets:
+    """The same sockets once more: closing them leaves the others open."""
+    dns = sockets.dns and DnsSockets(sockets.dns.udp.dup(), sockets.dns.tcp.dup())
+    return NodeSockets(
+        sockets.http.dup(), sockets.https and sockets.https.dup(), dns, sockets.stripe and sockets.stripe.dup()
     )
-    node = build_node(settings)
-    alter(node)
-    with (
-        closing(node),
-        bind(settings) as listening,
-        _serving(QuickNodeServer(node, listening), listening.http, faults),
-    ):
-        yield describe(node, listening)
 
 
 @contextmanager
@@ -94,12 +166,13 @@ def target_app(app: ASGIApp, seed: str) -> Iterator[Target]:
             "capabilities": list(CLAIMED),
             "payments": {"provider_url": f"{base_url}/stripe", "control_url": f"{base_url}/stripe/control"},
         }
-        yield from _target({**facts, "profile": claimed}, seed)
+        yield from _target({**facts, "profile": claimed}, seed, lambda _how, _within: None)
 
 
-def _target(ready: dict[str, JsonValue], seed: str) -> Iterator[Target]:
+def _target(ready: dict[str, JsonValue], seed: str, restarter: Restarter | None) -> Iterator[Target]:
     profile = Profile.model_validate_json(json.dumps(with_addresses(ready)))
-    target = Target(str(profile.base_url), profile, seed=seed)
+    target = Target(str(profile.base_url), profile if restarter is None else profile.offering("restart"), seed=seed)
+    target.restarter = restarter
     try:
         yield target
     finally:

@@ -15,6 +15,7 @@ from conformance.selftest.tools.alter import (
     answer,
     change_items,
     intercept,
+    lasting,
     refusal,
 )
 from conformance.selftest.variants.variant import (
@@ -64,7 +65,7 @@ def bare_lists(node: Node) -> None:
 
 
 def _with_global_ids(node: Node) -> Handler:
-    numbers: dict[int, int] = {}
+    numbers: dict[int, int] = lasting(node, "numbers of accounts", {})
 
     async def handler(request: Received, forward: Forward) -> Answered:
         secret = presented(request)

@@ -14,6 +14,7 @@ from conformance.selftest.tools.alter import (
     Received,
     change_answer,
     intercept,
+    lasting,
     members,
     refusal,
     wrap,
@@ -36,7 +37,7 @@ from reference_node.node import Node
 )
 def no_chain_logs(node: Node) -> None:
     """Emit no logs of writes, list no wallets of minted keys, and answer expired keys with 403."""
-    of_keys: set[bytes] = set()
+    of_keys: set[bytes] = lasting(node, "wallets of keys", set())
 
     def without(view: Callable[..., list[Wallet]], account: int, page: int, size: int) -> list[Wallet]:
         known = [wallet for number in range(10) for wallet in view(account, number, 100)]

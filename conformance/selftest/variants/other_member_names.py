@@ -24,6 +24,7 @@ from conformance.selftest.tools.alter import (
     change_items,
     each,
     intercept,
+    lasting,
     refusal,
     wrap,
 )
@@ -64,7 +65,7 @@ def other_member_names(node: Node) -> None:
 
     `create_wallet` takes a name and a description for the wallet, and lists show a wallet's derivation path.
     """
-    intercept(node, (*EVERYTHING, *PAID_FOR, RUN), _keys_in_hex())
+    intercept(node, (*EVERYTHING, *PAID_FOR, RUN), _keys_in_hex(node))
     change_body(node, "new_account", members_of(_only_renamed(ACCOUNT)))
     change_body(node, "add_group", members_of(_only_renamed(GROUP)))
     intercept(node, "create_wallet", _takes_labels)
@@ -87,8 +88,8 @@ def _only_renamed(names: dict[str, str]) -> Callable[[Members], Members]:
     return lambda value: rename({name: member for name, member in value.items() if name not in names.values()})
 
 
-def _keys_in_hex() -> Handler:
-    written: dict[bytes, bytes] = {}
+def _keys_in_hex(node: Node) -> Handler:
+    written: dict[bytes, bytes] = lasting(node, "keys in hex", {})
 
     def key(text: bytes) -> bytes:
         return written.get(text, NOBODYS_KEY if text in written.values() else text)

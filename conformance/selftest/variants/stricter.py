@@ -9,7 +9,17 @@ from itertools import chain, count, takewhile
 from eth_utils.address import is_address, to_canonical_address
 
 from conformance.selftest.tools.accounts import Hashes, Write, account_of
-from conformance.selftest.tools.alter import Answered, Forward, Handler, Received, body_of, intercept, refusal, wrap
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Handler,
+    Received,
+    body_of,
+    intercept,
+    lasting,
+    refusal,
+    wrap,
+)
 from conformance.selftest.tools.alter_contract import Change, Sent, change_contract
 from conformance.selftest.tools.minted import follow_mints
 from conformance.selftest.variants.variant import choices, presented
@@ -46,7 +56,7 @@ def stricter(node: Node) -> None:
     """
     intercept(node, DESCRIPTION, _for_keys(node))
     change_contract(node, _wallet_first(node), {"set_usage_api_key"})
-    intercept(node, "convert_to_chain_secured_account", _one_account_each())
+    intercept(node, "convert_to_chain_secured_account", _one_account_each(node))
     for method in ("add_pkp_to_group", "remove_pkp_from_group"):
         wrap(node.accounts, method, _no_wildcard)
     for method in ("add_group", "update_group", "add_pkp_to_group"):
@@ -74,8 +84,8 @@ def _wallet_first(node: Node) -> Change:
     return change
 
 
-def _one_account_each() -> Handler:
-    admins: set[Address] = set()
+def _one_account_each(node: Node) -> Handler:
+    admins: set[Address] = lasting(node, "admins", set())
 
     async def handler(request: Received, forward: Forward) -> Answered:
         wanted = str(body_of(request).get("new_admin_wallet_address"))
