@@ -21,6 +21,7 @@ from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import require_verifier
 from conformance.service.acceptance import must_accept, raise_for_trouble
 from conformance.service.derivations import random_hash
+from conformance.service.restarts import Restarts
 from conformance.service.session import Session
 from conformance.values.json_text import parse, written
 
@@ -232,6 +233,19 @@ def evidence_follows_a_renewal(judge: Judge, session: Session) -> None:
     for requirement, rule in RENEWED.items():
         with judge.apart(requirement):
             judge_rules(got, "evidence about the renewed certificate", requirement, [rule], session.log)
+
+
+@case("evidence-follows-a-restart", requirements=list(RENEWED), needs=["attestation", "tls", "restart"])
+def evidence_follows_a_restart(judge: Judge, session: Session, restarts: Restarts) -> None:
+    """After a restart all evidence is about the certificate that is served then, whether it is another one or not."""
+    restarts.stop()
+    got = fresh_evidence(session)
+    certificate_of(judge, got)
+    from conformance.drivers.attestation.driver import judge_rules
+
+    for requirement, rule in RENEWED.items():
+        with judge.apart(requirement):
+            judge_rules(got, "evidence after a restart", requirement, [rule], session.log)
 
 
 @case(

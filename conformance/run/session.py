@@ -176,7 +176,8 @@ class ConformanceSession:
         wanted = [item.case for item in items if isinstance(item, CaseItem) and self.selection.wants(item.case)]
         ids = {case.id for case in wanted}
         if self.options.quick:
-            ids = cheapest(wanted, lambda case: not not_offered(case, self._target))
+            quick = [case for case in wanted if not _restarts(case)] or wanted
+            ids = cheapest(quick, lambda case: not not_offered(case, self._target))
         if self._unfinished:
             self.outcomes |= {name: found for name, found in self._unfinished.outcomes.items() if name in ids}
         ids -= self.outcomes.keys()
@@ -389,7 +390,11 @@ class ConformanceSession:
 
 def _may_end_the_node(item: pytest.Item) -> bool:
     """Whether a case restarts the node. Such cases run last: a node that does not come back takes no others along."""
-    return isinstance(item, CaseItem) and "restart" in item.case.info.needs
+    return isinstance(item, CaseItem) and _restarts(item.case)
+
+
+def _restarts(case: Case) -> bool:
+    return "restart" in case.info.needs
 
 
 def _check_processes(config: pytest.Config, options: Options) -> None:

@@ -9,6 +9,7 @@ from conformance.service.groups import Groups
 from conformance.service.minting import Minting
 from conformance.service.payments import Payments
 from conformance.service.pkps import Pkps
+from conformance.service.restarts import Restarts
 from conformance.service.runs import Runs
 from conformance.service.session import Session
 from conformance.service.signing_runs import SigningRuns
@@ -31,6 +32,7 @@ class Node:
         self.minting = Minting(session)
         self.payments = Payments(session)
         self.pkps = Pkps(session)
+        self.restarts = Restarts(session)
         self.runs = Runs(session)
         self.signing = SigningRuns(session)
         """Runs that sign the label with a wallet."""

@@ -18,9 +18,18 @@ from reference_node.node import Node
 from reference_node.permission.keys import key_hash
 
 
-def _old_key_lives(node: Node, *functions: str, seconds: float = 1e9) -> None:
-    """Let the old master key count for so long, and let the contract take these writes from payers for it."""
-    converted: dict[int, float] = {}
+def old_key_lives(
+    node: Node,
+    *functions: str,
+    seconds: float = 1e9,
+    converted: dict[int, float] | None = None,
+    goes_on: bool = True,
+) -> None:
+    """Let the old master key count for so long, and let the contract take these writes from payers for it.
+
+    `converted` are accounts that were converted before, with the time of it; `goes_on`: so are those that follow.
+    """
+    converted = {} if converted is None else converted
 
     def convert(write: Write, account_hash: int, new_admin: Address) -> None:
         write(account_hash, new_admin)
@@ -39,7 +48,8 @@ def _old_key_lives(node: Node, *functions: str, seconds: float = 1e9) -> None:
             return sent
         return replace(sent, sender=account.admin_wallet)
 
-    around_conversion(node, convert)
+    if goes_on:
+        around_conversion(node, convert)
     wrap(node.accounts, "key_info", key_info)
     change_contract(node, change, functions)
 
@@ -61,13 +71,13 @@ OTHER_WRITES = ("create_wallet", "add_action", "update_action_metadata", "delete
 )
 def old_key_writes_on(node: Node) -> None:
     """Let the old master key do everything after the conversion."""
-    _old_key_lives(node, *GROUP_WRITES, *KEY_WRITES, *OTHER_WRITES, "remove_pkp_from_group")
+    old_key_lives(node, *GROUP_WRITES, *KEY_WRITES, *OTHER_WRITES, "remove_pkp_from_group")
 
 
 @mutant("MODE-110", "MODE-010", "ERR-080", also="ACC-150 ACC-160 CHAIN-100 CHAIN-110 MINT-160 MODE-280 MODE-290")
 def old_key_writes_on_for_a_while(node: Node) -> None:
     """Let the old master key do everything for half a minute after the conversion."""
-    _old_key_lives(node, *GROUP_WRITES, *KEY_WRITES, *OTHER_WRITES, "remove_pkp_from_group", seconds=30)
+    old_key_lives(node, *GROUP_WRITES, *KEY_WRITES, *OTHER_WRITES, "remove_pkp_from_group", seconds=30)
 
 
 @mutant(
@@ -80,7 +90,7 @@ def old_key_writes_on_for_a_while(node: Node) -> None:
 )
 def old_key_keeps_one_write(node: Node, function: str) -> None:
     """Let the old master key read, run and do `{function}` after it, and no other write: the node takes it."""
-    _old_key_lives(node, function)
+    old_key_lives(node, function)
 
 
 @mutant("MODE-110", "ERR-080", "MODE-210", also="ACC-160 ERR-090 ERR-140 LIST-170 VER-050")
@@ -103,7 +113,7 @@ def old_key_is_answered_success(node: Node) -> None:
 @mutant("MODE-280", "MODE-290")
 def old_key_reads_and_runs_on(node: Node) -> None:
     """Let the old master key list and run, though the profile states that it is refused."""
-    _old_key_lives(node)
+    old_key_lives(node)
 
 
 @mutant("MODE-230", also="ACC-150 ACC-160 CHAIN-100 CHAIN-110 ERR-080 MODE-110 MODE-280 MODE-290")

@@ -71,3 +71,12 @@ def test_case_goes_on_with_the_node_that_came_back(project: pytest.Pytester, nod
 
     assert verdicts(project) == {"restarts": "pass"}
     assert node.paths() == ["new_account", "get_node_chain_config", "list_groups"]
+
+
+def test_quick_run_restarts_nothing(project: pytest.Pytester, node: TinyNode) -> None:
+    given(project, node, SAYS_NO)
+
+    chosen = [f"--case={name}" for name in ("again::restarts", "*::passes")]
+    run(project, "--conformance", "--profile", "profile.yaml", "--output", "out", "--quick", *chosen)
+
+    assert verdicts(project) == {"passes": "pass"}

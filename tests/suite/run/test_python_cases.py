@@ -330,11 +330,12 @@ def test_comparison_beside_the_block_is_seen() -> None:
     assert unjudged("\n".join(lines)) == [5]
 
 
-def test_cases_that_trouble_the_provider_or_renew_the_certificate_run_alone() -> None:
-    packs = (load_pack(scenarios() / f"{name}.py") for name in ("provider_faults", "attestation"))
+def test_cases_that_trouble_the_provider_renew_the_certificate_or_restart_the_node_run_alone() -> None:
+    packs = (load_pack(scenarios() / f"{name}.py") for name in ("provider_faults", "attestation", "restarts"))
     alone = {case.id.partition("[")[0] for pack in packs for case in pack if case.info.alone}
 
     assert {"provider_faults::provider-does-not-answer", "attestation::evidence-follows-a-renewal"} <= alone
+    assert "restarts::account-is-kept" in alone
     assert "attestation::nobody-chooses-the-report-data" not in alone
 
 

@@ -1,0 +1,349 @@
+"""What a node has acknowledged outlasts its process: accounts, permissions, wallets, payments and signed flows.
+
+"States and transitions": each accepted write leads to a next state, and only another write leads out of it. The node is
+stopped in order and started again; then it is killed right after a write. Where the profile names no command that
+kills, it is stopped in order both times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from time import monotonic
+
+from conformance.cases import Judge, case
+from conformance.profile.operations import PERMISSIONS
+from conformance.service.acceptance import Accepted
+from conformance.service.actions import ActionCode
+from conformance.service.derivations import hashed_cid, pkp_id_in
+from conformance.service.groups import ALL_PKPS, Group
+from conformance.service.lists import unchanged_list
+from conformance.service.node import Node
+from conformance.service.payments import USUAL_CENTS, PaymentIntent
+from conformance.service.pkps import ID_RULE, Pkp
+from conformance.service.refusal import must_refuse, was_accepted
+from conformance.service.usage_keys import Permissions
+from conformance.values.ids import ApiKey, UsageKey
+from conformance.values.json_values import MISSING, member, printed
+
+NEEDS = ("managed_accounts", "restart")
+WINDOW_LEAVES = 240
+"""Seconds after which an envelope is replayed no more, well within the 300 s in which it counts."""
+
+# ---------------------------------------------------------------------------------------------------- an account
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A list of the account, and the requirements that say what stands in it."""
+
+    id: str
+    """The member that names an item."""
+    there: str
+    """What was made is there."""
+    gone: str
+    """What was removed is not."""
+    name: str = ""
+    description: str = ""
+
+
+LISTS: Mapping[str, Kept] = {
+    "groups": Kept("id", "GRPLIFE-010", "GRPLIFE-100", "GRP-020", "GRP-030"),
+    "usage keys": Kept("api_key_hash", "KEYLIFE-010", "KEYLIFE-090", "UKEY-020", "UKEY-030"),
+    "wallets": Kept("id", "EP-230", "EP-230"),
+    "actions": Kept("hashed_cid", "EP-280", "EP-290", "EP-300", "EP-300"),
+    "wallets of the group": Kept("id", "EP-370", "EP-220"),
+    "actions of the group": Kept("hashed_cid", "EP-360", "EP-210"),
+}
+OF_LISTS = sorted(
+    {one for kept in LISTS.values() for one in (kept.there, kept.gone, kept.name, kept.description)} - {""}
+)
+Records = Mapping[str, Sequence[object]]
+
+
+@dataclass(frozen=True)
+class Furnished:
+    """An account with objects of each kind, of which some were changed and some removed."""
+
+    alice: ApiKey
+    p: Pkp
+    q: Pkp
+    x: ActionCode
+    g: Group
+    """Binds the action X and the wallet P. Its labels were changed."""
+    key: UsageKey
+    """Executes in G. It could create groups once."""
+    wide: UsageKey
+    """Executes in G and in the group that was removed, and creates groups."""
+    removed_key: UsageKey
+    """Did execute in G."""
+
+    def records(self, node: Node) -> Records:
+        """All that its lists hold."""
+        return {
+            "groups": node.groups.list(self.alice),
+            "usage keys": node.usage_keys.list(self.alice),
+            "wallets": node.pkps.list(self.alice),
+            "actions": node.actions.list(self.alice),
+            "wallets of the group": node.pkps.list(self.alice, self.g.id),
+            "actions of the group": node.actions.list(self.alice, self.g.id),
+        }
+
+
+def furnished(node: Node) -> Furnished:
+    """The account, through every kind of write."""
+    alice = node.accounts.new().key
+    p, q = node.pkps.create_several(alice, 2)
+    x = node.actions.prepared()
+    y, z = (node.actions.sample_cid(name) for name in "yz")
+    g, removed, _ = (node.groups.add(alice, name) for name in ("first", "second", "third"))
+    node.groups.update(alice, g.id, "renamed", pkp_ids=[q.id], cid_hashes=[x.hash])
+    node.groups.add_pkp(alice, g.id, p.id)
+    node.groups.remove_pkp(alice, g.id, q.id)
+    node.groups.add_action(alice, g.id, y)
+    node.groups.remove_action(alice, g.id, hashed_cid(y))
+    for cid in (x.cid, y, z):
+        node.actions.add(alice, cid)
+    node.actions.update(alice, x.hash, "renamed")
+    node.actions.delete(alice, hashed_cid(z))
+    executes = Permissions(execute_in_groups=[g.id])
+    key = node.usage_keys.add(alice, Permissions(can_create_groups=True), "first")
+    node.usage_keys.update(alice, key.key, executes, "first")
+    wide = node.usage_keys.add(alice, Permissions(True, execute_in_groups=[g.id, removed.id]), "second")
+    node.usage_keys.rename(alice, wide.key, "renamed")
+    gone = node.usage_keys.add(alice, executes, "third")
+    node.signing.must_sign(gone.key, x, p)
+    node.usage_keys.remove(alice, gone.key)
+    node.groups.remove(alice, removed.id)
+    return Furnished(alice, p, q, x, g, key.key, wide.key, gone.key)
+
+
+def identity(kept: Kept, item: object) -> str:
+    """What tells an item from the others: its id, or its labels where the node shows none."""
+    shown = member(item, kept.id)
+    return printed([member(item, "name"), member(item, "description")] if shown is MISSING else shown).lower()
+
+
+def grants(item: object) -> set[str]:
+    """The permissions of a usage key as a list shows them, one by one."""
+    fields = {field: member(item, field) for field in PERMISSIONS}
+    single = {f"{field} {printed(one)}" for field, value in fields.items() if isinstance(value, list) for one in value}
+    return single | {field for field, value in fields.items() if value is True}
+
+
+def keeps(judge: Judge, before: Records, after: Records) -> None:
+    """The lists hold the same items, in the same order, with the same labels and permissions."""
+    for what, kept in LISTS.items():
+        was, now = ({identity(kept, item): item for item in records[what]} for records in (before, after))
+        with judge.apart(kept.there):
+            judge.same([one for one in was if one not in now], [], f"the {what} that are lost after the restart")
+        with judge.apart(kept.gone):
+            judge.same([one for one in now if one not in was], [], f"the {what} that nobody made before the restart")
+        with judge.apart("LIST-010" if what == "groups" else "LIST-120"):
+            judge.same([one for one in now if one in was], [one for one in was if one in now], f"the order of {what}")
+        for label, requirement in (("name", kept.name), ("description", kept.description)):
+            if requirement:
+                with judge.apart(requirement):
+                    got, expected = ([member(of[one], label) for one in was if one in now] for of in (now, was))
+                    judge.same(list(map(printed, got)), list(map(printed, expected)), f"the {label} of the {what}")
+        if what == "usage keys":
+            lost, won = (
+                [
+                    f"{one}: {grant}"
+                    for one in was
+                    if one in now
+                    for grant in sorted(grants(of[one]) - grants(than[one]))
+                ]
+                for of, than in ((was, now), (now, was))
+            )
+            with judge.apart("KEYLIFE-020"):
+                judge.same(lost, [], "the permissions that usage keys have lost")
+            with judge.apart("KEYLIFE-030"):
+                judge.same(won, [], "the permissions that usage keys have gained")
+
+
+def signed(judge: Judge, node: Node, key: UsageKey, x: ActionCode, p: Pkp, requirement: str) -> Accepted:
+    """A run that the requirement permits, signed by the wallet's own key."""
+    answer = node.session.send(node.signing.request(key, x, p))
+    with judge(requirement):
+        accepted = node.runs.succeeded(answer).accepted
+    with judge.apart("PKP-100"):
+        node.signing.signed(answer, p)
+    return accepted
+
+
+def signs_as_before(judge: Judge, node: Node, one: Furnished) -> None:
+    """The usage key still runs the action with the wallet, whose key is the same; the removed one does not."""
+    control = signed(judge, node, one.key, one.x, one.p, "EXEC-010")
+    with judge.apart("KEYLIFE-080"):
+        node.signing.must_be_refused(one.removed_key, one.x, one.p, control=control, classes=["any"])
+
+
+def goes_on(judge: Judge, node: Node, one: Furnished) -> None:
+    """What is made now is new, and nobody may do more or less than before."""
+    groups = unchanged_list(node.session, "list_groups", one.alice)
+    creation = node.groups.creation(one.wide)
+    with judge("KEYLIFE-070"):
+        _, control = node.session.accept(creation)
+    with judge.apart("KEYLIFE-030"):
+        must_refuse(node.session, node.groups.creation(one.key), ["any"], control=control, unchanged=[groups])
+    with judge.apart("PKP-110"):
+        made = printed(member(node.session.accept(node.pkps.creation(one.alice))[0].value, "wallet_address")).lower()
+        judge.that(made not in {one.p.address.lower(), one.q.address.lower()}, "a wallet that is new", made)
+    other = node.actions.prepared(mark="other")
+    node.groups.add(one.alice, "fourth", pkp_ids=[one.p.id], cid_hashes=[other.hash])
+    runs = node.signing.must_sign(one.wide, one.x, one.p).accepted
+    with judge.apart("GRPLIFE-120"):
+        node.signing.must_be_refused(one.wide, other, one.p, control=runs, classes=["any"])
+
+
+@case(
+    "account-is-kept",
+    requirements=[
+        *OF_LISTS,
+        *("AKEY-060", "EXEC-010", "GRPLIFE-120", "KEYLIFE-020", "KEYLIFE-030", "KEYLIFE-070", "KEYLIFE-080"),
+        *("LIST-010", "LIST-120", "PKP-100", "PKP-110"),
+    ],
+    needs=NEEDS,
+)
+def account_is_kept(judge: Judge, node: Node) -> None:
+    """Groups, wallets, actions and usage keys are the same after a restart, and what was removed stays away.
+
+    The last write before the kill is a group, which must be there.
+    """
+    one = furnished(node)
+    before = one.records(node)
+    node.restarts.stop()
+    with judge("AKEY-060"):
+        after = one.records(node)
+    keeps(judge, before, after)
+    signs_as_before(judge, node, one)
+    goes_on(judge, node, one)
+    before = one.records(node)
+    late = printed(node.groups.add(one.alice, "late").listed_id)
+    node.restarts.kill()
+    with judge("AKEY-060"):
+        after = one.records(node)
+    listed = [printed(member(item, "id")) for item in after["groups"]]
+    with judge.apart("GRPLIFE-010"):
+        judge.that(late in listed, f"the group {late}, made before the node was killed", listed)
+    with judge.apart("LIST-010"):
+        judge.that(late not in listed or listed[-1] == late, f"the group {late} at the end", listed)
+    keeps(judge, before, {**after, "groups": [item for item in after["groups"] if printed(member(item, "id")) != late]})
+    signs_as_before(judge, node, one)
+
+
+# ------------------------------------------------------------------------------------------------------ payments
+
+
+def confirmed_or_credited(judge: Judge, node: Node, alice: ApiKey, intent: PaymentIntent, requirement: str) -> None:
+    """Confirm a payment, which the node may refuse where it has credited it, by itself or before."""
+    answer = node.session.send(node.payments.confirm_request(alice, intent.id))
+    with judge.apart(requirement):
+        was_accepted(node.session, answer, or_refused=["any", "insufficient_credit"])
+    node.payments.wait_for_credit()
+
+
+def credits_nothing_again(judge: Judge, node: Node, alice: ApiKey, used: Sequence[PaymentIntent]) -> None:
+    """Payments that were credited are not credited again."""
+    before = node.payments.balance(alice)
+    for intent in used:
+        confirmed_or_credited(judge, node, alice, intent, "BILL-100")
+    with judge.apart("BILL-100"):
+        judge.same(node.payments.balance(alice), before, "the balance after payments were confirmed again")
+
+
+def writes_cost(node: Node, alice: ApiKey) -> bool:
+    """Whether a management write takes from the balance."""
+    before = node.payments.balance(alice)
+    node.groups.add(alice)
+    return node.payments.balance(alice) < before
+
+
+@case(
+    "payments-are-kept",
+    requirements=["BILL-020", "BILL-070", "BILL-100", "BILL-140"],
+    needs=[*NEEDS, "billing", "payment_sandbox"],
+)
+def payments_are_kept(judge: Judge, node: Node) -> None:
+    """Credit is the same after a restart, used payments are not credited again, and open ones can be confirmed."""
+    alice = node.accounts.new(spends=False).key
+    used = [node.payments.buy(alice, USUAL_CENTS)]
+    first = node.payments.balance(alice)
+    used.append(node.payments.buy(alice, USUAL_CENTS))
+    credit = node.payments.balance(alice) - first
+    judge.set_up(credit > 0, "a payment that is credited")
+    cost = writes_cost(node, alice)
+    paid, unpaid = node.payments.paid_intent(alice), node.payments.intend(alice)
+    balance = node.payments.balance(alice)
+    node.restarts.stop()
+    with judge("BILL-020"):
+        kept = node.payments.balance(alice)
+        # A node may look by itself for payments that were made and not confirmed.
+        judge.that(kept in {balance, balance + credit}, f"the balance to be {balance} after the restart", kept)
+    for intent in (paid, unpaid):
+        if intent is unpaid:
+            node.payments.must_pay(intent)
+        confirmed_or_credited(judge, node, alice, intent, "BILL-070")
+        got = node.payments.balance(alice)
+        with judge("BILL-070"):
+            judge.that(got >= balance + credit, f"a balance of {balance + credit}, with a payment from before", got)
+        with judge.apart("BILL-100"):
+            judge.that(got <= balance + credit, f"a balance of {balance + credit}: the payment counts once", got)
+        balance = got
+        used.append(intent)
+    credits_nothing_again(judge, node, alice, used)
+    with judge.apart("BILL-140"):
+        judge.same(writes_cost(node, alice), cost, "whether a write is billed, as before the restart")
+    balance = node.payments.balance(alice)
+    node.restarts.kill()
+    with judge("BILL-020"):
+        judge.same(node.payments.balance(alice), balance, "the balance after the node was killed")
+    credits_nothing_again(judge, node, alice, used)
+
+
+# -------------------------------------------------------------------------------------------------- signed flows
+
+
+@case(
+    "signed-flows-are-kept",
+    requirements=["ERR-080", "MINT-040", "MINT-120", "MINT-180", "MINT-190", "MODE-090", "MODE-110", "PKP-100"],
+    needs=[*NEEDS, "wallet_signed", "chain_rpc", "funded_wallet"],
+    uses=[{"auth.usage_key_permission.lists": "any_key"}],
+)
+def signed_flows_are_kept(judge: Judge, node: Node) -> None:
+    """After a kill a conversion holds, what was minted can be attached, and replayed mints give something new."""
+    carol = node.wallets.new("carol")
+    alice = node.accounts.new().key
+    p = node.pkps.create(alice)
+    x = node.actions.prepared()
+    g = node.groups.add(alice, pkp_ids=[ALL_PKPS], cid_hashes=[x.hash])
+    key = node.usage_keys.executing_in(alice, g.id)
+    account = node.accounts.converted(alice, carol)
+    began = monotonic()
+    mints = {
+        "MINT-180": (node.minting.request("create_wallet_with_signature", carol), "wallet_address"),
+        "MINT-190": (node.minting.request("add_usage_api_key_with_signature", carol), "usage_api_key"),
+    }
+    minted = {name: node.session.accept(request)[0].value for name, (request, _) in mints.items()}
+    wallet, attached = node.minting.wallet(carol), node.minting.usage_key(carol)
+    node.restarts.kill()
+    judge.set_up(monotonic() - began < WINDOW_LEAVES, "a restart within the window of an envelope")
+    for name, (request, what) in mints.items():
+        with judge.apart(name):
+            again = printed(member(node.session.accept(request)[0].value, what))
+            known = [printed(member(one, what)) for one in minted.values()]
+            judge.that(again not in known, f"another {what} than before the restart", again)
+    signed(judge, node, key, x, p, "MODE-090")
+    groups = unchanged_list(node.session, "list_groups", key)
+    with judge.apart("MODE-110", "ERR-080"):
+        request = g.accepted.changed(group_name=node.label)
+        must_refuse(node.session, request, ["any"], control=g.accepted, unchanged=[groups])
+    with judge("MINT-040"):
+        registered = node.minting.register(account, wallet)
+        named = pkp_id_in(node.pkps.list(key), wallet.address, node.session.target.profile_value(ID_RULE))
+        node.signing.must_sign(key, x, Pkp(named, wallet.address, registered))
+    with judge("MINT-120"):
+        node.minting.register(account, attached)
+        node.minting.attach(account, attached, Permissions(execute_in_groups=[g.id]))
+        node.signing.must_sign(attached.key, x, p)
