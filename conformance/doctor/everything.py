@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from email.utils import parsedate_to_datetime
+from shutil import which
 from urllib.parse import urlsplit
 
 from conformance.doctor.finding import Finding, State, of_problem
@@ -149,6 +150,19 @@ def _control(session: Session) -> Finding | None:
     return Finding("clock control", State.WRONG, f"{url}: {answer.summary}", "mend control_url of the profile")
 
 
+def _restart(session: Session) -> Finding | None:
+    """Look for the programs that restart the node, and run none."""
+    profile = session.profile
+    if not profile.offers("restart"):
+        return None
+    for command in (profile.restart.command, profile.restart.kill_command):
+        name = command[0] if command else ""
+        if name and not which(profile.folder / name if "/" in name else name):
+            mend = "name a program that can be run, from the profile's folder where it has a slash"
+            return Finding("restart", State.WRONG, f"there is no program {name}", mend)
+    return Finding("restart", State.WELL, "its programs are there; a run restarts the node, this does not")
+
+
 def _payments(session: Session) -> Finding | None:
     """Check that the publishable key is one of test mode, and that the payment provider answers."""
     if not session.profile.offers("payment_sandbox"):
@@ -203,6 +217,7 @@ CHECKS: dict[str, Check] = {
     DATE: _date,
     "ether": _ether,
     "clock control": _control,
+    "restart": _restart,
     "payments": _payments,
     "resolver": _resolver,
 }

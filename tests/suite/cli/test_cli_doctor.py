@@ -17,7 +17,7 @@ from conformance.doctor.everything import examine
 from conformance.endpoints.client import Target
 from conformance.endpoints.patience import Patience
 from conformance.problems import inconclusive
-from conformance.profile import Profile
+from conformance.profile import Profile, load_profile
 
 HTML = "<!doctype html><html><title>Not here</title></html>"
 
@@ -192,6 +192,32 @@ def test_missing_key_of_the_funder_is_told(node: TinyNode, monkeypatch: pytest.M
     funded = profile(json.dumps({"capabilities": ["chain_rpc", "funded_wallet"], "chain": chain}))
     with Target(node.url, funded, patience=Patience(5.0)) as target:
         assert "NO_SUCH_KEY" in {one.check: one for one in examine(target)}["ether"].found
+
+
+@pytest.mark.parametrize(
+    ("command", "state", "said"),
+    [
+        ("./again.sh", State.WELL, "this does not"),
+        ("sh", State.WELL, "this does not"),
+        ("./missing.sh", State.WRONG, "no program ./missing.sh"),
+        ("no-such-program", State.WRONG, "no program no-such-program"),
+    ],
+)
+def test_programs_that_restart_the_node_are_looked_for_and_not_run(
+    node: TinyNode, tmp_path: Path, command: str, state: State, said: str
+) -> None:
+    (tmp_path / "again.sh").write_text("#!/bin/sh\ntouch done\n", encoding="utf-8")
+    (tmp_path / "again.sh").chmod(0o700)
+    stated = {
+        "capabilities": ["restart"],
+        "restart": {"command": ["sh"], "kill_command": [command, "-c", "touch done"]},
+    }
+    (tmp_path / "node.yaml").write_text(json.dumps(stated), encoding="utf-8")
+    with Target(node.url, load_profile(tmp_path / "node.yaml"), patience=Patience(5.0)) as target:
+        found = {one.check: one for one in examine(target)}["restart"]
+    assert found.state is state
+    assert said in found.found
+    assert not (tmp_path / "done").exists()
 
 
 def test_doctor_prints_a_table_and_its_exit_code_tells(
