@@ -41,7 +41,7 @@ class Kept:
     """The member that names an item."""
     there: str
     """What was made is there."""
-    gone: str
+    gone: str = ""
     """What was removed is not."""
     name: str = ""
     description: str = ""
@@ -50,7 +50,7 @@ class Kept:
 LISTS: Mapping[str, Kept] = {
     "groups": Kept("id", "GRPLIFE-010", "GRPLIFE-100", "GRP-020", "GRP-030"),
     "usage keys": Kept("api_key_hash", "KEYLIFE-010", "KEYLIFE-090", "UKEY-020", "UKEY-030"),
-    "wallets": Kept("id", "EP-230", "EP-230"),
+    "wallets": Kept("id", "EP-230"),
     "actions": Kept("hashed_cid", "EP-280", "EP-290", "EP-300", "EP-300"),
     "wallets of the group": Kept("id", "EP-370", "EP-220"),
     "actions of the group": Kept("hashed_cid", "EP-360", "EP-210"),
@@ -77,6 +77,8 @@ class Furnished:
     """Executes in G and in the group that was removed, and creates groups."""
     removed_key: UsageKey
     """Did execute in G."""
+    removed: Mapping[str, set[str]]
+    """What tells the removed items of each list from others."""
 
     def records(self, node: Node) -> Records:
         """All that its lists hold."""
@@ -90,13 +92,23 @@ class Furnished:
         }
 
 
+def identities(what: str, items: Sequence[object]) -> dict[str, object]:
+    """Items by what tells each from the others: its id, or its labels where the node shows none."""
+
+    def identity(item: object) -> str:
+        shown = member(item, LISTS[what].id)
+        return printed([member(item, "name"), member(item, "description")] if shown is MISSING else shown).lower()
+
+    return {identity(item): item for item in items}
+
+
 def furnished(node: Node) -> Furnished:
     """The account, through every kind of write."""
     alice = node.accounts.new().key
     p, q = node.pkps.create_several(alice, 2)
     x = node.actions.prepared()
     y, z = (node.actions.sample_cid(name) for name in "yz")
-    g, removed, _ = (node.groups.add(alice, name) for name in ("first", "second", "third"))
+    g, removed = (node.groups.add(alice, name) for name in ("first", "second"))
     node.groups.update(alice, g.id, "renamed", pkp_ids=[q.id], cid_hashes=[x.hash])
     node.groups.add_pkp(alice, g.id, p.id)
     node.groups.remove_pkp(alice, g.id, q.id)
@@ -111,17 +123,21 @@ def furnished(node: Node) -> Furnished:
     node.usage_keys.update(alice, key.key, executes, "first")
     wide = node.usage_keys.add(alice, Permissions(True, execute_in_groups=[g.id, removed.id]), "second")
     node.usage_keys.rename(alice, wide.key, "renamed")
+    node.groups.add(wide.key, "third", listed_to=alice)
     gone = node.usage_keys.add(alice, executes, "third")
-    node.signing.must_sign(gone.key, x, p)
+    for executing in (key, gone):
+        node.signing.must_sign(executing.key, x, p)
+    once = identities("usage keys", node.usage_keys.list(alice))
     node.usage_keys.remove(alice, gone.key)
     node.groups.remove(alice, removed.id)
-    return Furnished(alice, p, q, x, g, key.key, wide.key, gone.key)
-
-
-def identity(kept: Kept, item: object) -> str:
-    """What tells an item from the others: its id, or its labels where the node shows none."""
-    shown = member(item, kept.id)
-    return printed([member(item, "name"), member(item, "description")] if shown is MISSING else shown).lower()
+    absent = {
+        "groups": {printed(removed.listed_id)},
+        "usage keys": {*once} - {*identities("usage keys", node.usage_keys.list(alice))},
+        "actions": {hashed_cid(z).lower()},
+        "wallets of the group": {q.id.lower()},
+        "actions of the group": {hashed_cid(y).lower()},
+    }
+    return Furnished(alice, p, q, x, g, key.key, wide.key, gone.key, absent)
 
 
 def grants(item: object) -> set[str]:
@@ -131,35 +147,29 @@ def grants(item: object) -> set[str]:
     return single | {field for field, value in fields.items() if value is True}
 
 
-def keeps(judge: Judge, before: Records, after: Records) -> None:
+def keeps(judge: Judge, one: Furnished, before: Records, after: Records) -> None:
     """The lists hold the same items, in the same order, with the same labels and permissions."""
     for what, kept in LISTS.items():
-        was, now = ({identity(kept, item): item for item in records[what]} for records in (before, after))
+        was, now = (identities(what, records[what]) for records in (before, after))
+        both = [name for name in was if name in now]
         with judge.apart(kept.there):
-            judge.same([one for one in was if one not in now], [], f"the {what} that are lost after the restart")
-        with judge.apart(kept.gone):
-            judge.same([one for one in now if one not in was], [], f"the {what} that nobody made before the restart")
+            judge.same([name for name in was if name not in now], [], f"the {what} that are lost after the restart")
+        if kept.gone:
+            back = [name for name in now if name in one.removed[what]]
+            with judge.apart(kept.gone):
+                judge.same(back, [], f"the removed {what} that are there again after the restart")
         with judge.apart("LIST-010" if what == "groups" else "LIST-120"):
-            judge.same([one for one in now if one in was], [one for one in was if one in now], f"the order of {what}")
+            judge.same([name for name in now if name in was], both, f"the order of {what}")
         for label, requirement in (("name", kept.name), ("description", kept.description)):
             if requirement:
+                got, expected = ([printed(member(of[name], label)) for name in both] for of in (now, was))
                 with judge.apart(requirement):
-                    got, expected = ([member(of[one], label) for one in was if one in now] for of in (now, was))
-                    judge.same(list(map(printed, got)), list(map(printed, expected)), f"the {label} of the {what}")
-        if what == "usage keys":
-            lost, won = (
-                [
-                    f"{one}: {grant}"
-                    for one in was
-                    if one in now
-                    for grant in sorted(grants(of[one]) - grants(than[one]))
-                ]
-                for of, than in ((was, now), (now, was))
-            )
-            with judge.apart("KEYLIFE-020"):
-                judge.same(lost, [], "the permissions that usage keys have lost")
-            with judge.apart("KEYLIFE-030"):
-                judge.same(won, [], "the permissions that usage keys have gained")
+                    judge.same(got, expected, f"the {label} of each of the {what}")
+    was, now = (identities("usage keys", records["usage keys"]) for records in (before, after))
+    for requirement, of, than, what in (("KEYLIFE-020", was, now, "lost"), ("KEYLIFE-030", now, was, "gained")):
+        changed = {name: sorted(grants(of[name]) - grants(than[name])) for name in was if name in now}
+        with judge.apart(requirement):
+            judge.same([*filter(None, changed.values())], [], f"the permissions that usage keys have {what}")
 
 
 def signed(judge: Judge, node: Node, key: UsageKey, x: ActionCode, p: Pkp, requirement: str) -> Accepted:
@@ -187,8 +197,8 @@ def goes_on(judge: Judge, node: Node, one: Furnished) -> None:
         _, control = node.session.accept(creation)
     with judge.apart("KEYLIFE-030"):
         must_refuse(node.session, node.groups.creation(one.key), ["any"], control=control, unchanged=[groups])
+    made = printed(member(node.session.accept(node.pkps.creation(one.alice))[0].value, "wallet_address")).lower()
     with judge.apart("PKP-110"):
-        made = printed(member(node.session.accept(node.pkps.creation(one.alice))[0].value, "wallet_address")).lower()
         judge.that(made not in {one.p.address.lower(), one.q.address.lower()}, "a wallet that is new", made)
     other = node.actions.prepared(mark="other")
     node.groups.add(one.alice, "fourth", pkp_ids=[one.p.id], cid_hashes=[other.hash])
@@ -216,7 +226,7 @@ def account_is_kept(judge: Judge, node: Node) -> None:
     node.restarts.stop()
     with judge("AKEY-060"):
         after = one.records(node)
-    keeps(judge, before, after)
+    keeps(judge, one, before, after)
     signs_as_before(judge, node, one)
     goes_on(judge, node, one)
     before = one.records(node)
@@ -229,7 +239,12 @@ def account_is_kept(judge: Judge, node: Node) -> None:
         judge.that(late in listed, f"the group {late}, made before the node was killed", listed)
     with judge.apart("LIST-010"):
         judge.that(late not in listed or listed[-1] == late, f"the group {late} at the end", listed)
-    keeps(judge, before, {**after, "groups": [item for item in after["groups"] if printed(member(item, "id")) != late]})
+    keeps(
+        judge,
+        one,
+        before,
+        {**after, "groups": [item for item in after["groups"] if printed(member(item, "id")) != late]},
+    )
     signs_as_before(judge, node, one)
 
 
@@ -319,6 +334,7 @@ def signed_flows_are_kept(judge: Judge, node: Node) -> None:
     x = node.actions.prepared()
     g = node.groups.add(alice, pkp_ids=[ALL_PKPS], cid_hashes=[x.hash])
     key = node.usage_keys.executing_in(alice, g.id)
+    node.signing.must_sign(key, x, p)
     account = node.accounts.converted(alice, carol)
     began = monotonic()
     mints = {
@@ -341,7 +357,8 @@ def signed_flows_are_kept(judge: Judge, node: Node) -> None:
         must_refuse(node.session, request, ["any"], control=g.accepted, unchanged=[groups])
     with judge("MINT-040"):
         registered = node.minting.register(account, wallet)
-        named = pkp_id_in(node.pkps.list(key), wallet.address, node.session.target.profile_value(ID_RULE))
+    named = pkp_id_in(node.pkps.list(key), wallet.address, node.session.target.profile_value(ID_RULE))
+    with judge("MINT-040"):
         node.signing.must_sign(key, x, Pkp(named, wallet.address, registered))
     with judge("MINT-120"):
         node.minting.register(account, attached)
