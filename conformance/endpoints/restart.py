@@ -85,15 +85,15 @@ def _awaited(profile: Profile, base_url: str, until: float) -> str:
     """Wait until the node answers; why it does not, when the time is over."""
     with http_client(LONGEST_ANSWER, 0, profile.trusted_file) as http:
         while True:
-            trouble = _trouble(http, f"{base_url}{CORE}/get_node_chain_config", until - time.monotonic())
+            trouble = _trouble(http, f"{base_url}{CORE}/get_node_chain_config")
             if not trouble or time.monotonic() + ASKED_EVERY > until:
                 return trouble
             time.sleep(ASKED_EVERY)
 
 
-def _trouble(http: httpx.Client, url: str, left: float) -> str:
+def _trouble(http: httpx.Client, url: str) -> str:
     try:
-        with exchange_within(min(LONGEST_ANSWER, max(left, ASKED_EVERY))):
+        with exchange_within(LONGEST_ANSWER):
             status = http.get(url).status_code
     except httpx.HTTPError as problem:
         return f"{type(problem).__name__}: {problem}"
