@@ -23,6 +23,8 @@ Restarter: TypeAlias = Callable[[How, float], None]
 
 ASKED_EVERY = 0.2
 """Seconds between two requests to a node that is to come back."""
+STEADY = 3
+"""How many answers in a row show that a node is back: behind a gateway, one of its processes may still be starting."""
 LONGEST_ANSWER = 5.0
 """Seconds for one answer, of which a node that starts may owe some."""
 SHOWN = 300
@@ -38,7 +40,7 @@ def restart(profile: Profile, base_url: str, how: How, restarter: Restarter | No
     within = profile.restart.within_seconds
     until = time.monotonic() + within
     (restarter or _by_command(profile))(how, within)
-    trouble = _awaited(profile, base_url, until)
+    trouble = _awaited(profile, base_url, until, 1 if restarter else STEADY)
     if trouble:
         raise NotRestarted(f"a node that answers within {within:g} s of its restart", trouble)
 
@@ -81,12 +83,14 @@ def _run(command: tuple[str, ...], folder: Path, within: float) -> None:
             raise NotRestarted(f"that {command[0]} ends with status 0", f"status {code}: {said or 'it said nothing'}")
 
 
-def _awaited(profile: Profile, base_url: str, until: float) -> str:
-    """Wait until the node answers; why it does not, when the time is over."""
+def _awaited(profile: Profile, base_url: str, until: float, answers: int) -> str:
+    """Wait until the node gives so many answers in a row; why it does not, when the time is over."""
+    left = answers
     with http_client(LONGEST_ANSWER, 0, profile.trusted_file) as http:
         while True:
             trouble = _trouble(http, f"{base_url}{CORE}/get_node_chain_config")
-            if not trouble or time.monotonic() + ASKED_EVERY > until:
+            left = answers if trouble else left - 1
+            if not left or (trouble and time.monotonic() + ASKED_EVERY > until):
                 return trouble
             time.sleep(ASKED_EVERY)
 

@@ -211,15 +211,10 @@ class ConformanceSession:
             return None
         items = [item for item in session.items if isinstance(item, CaseItem)]
         others = [item for item in session.items if not isinstance(item, CaseItem)]
-        items.sort(key=lambda item: (_may_end_the_node(item), item.case.info.counts_time, -cost(item.case.id)))
+        items.sort(key=lambda item: (item.case.info.counts_time, -cost(item.case.id)))
         with self._workers([item.case for item in items]) as workers:
-            waiting = {workers.submit(item.case): item for item in items}
-            for future in as_completed(waiting):
-                if isinstance(future.exception(), BrokenProcessPool):
-                    self._crashed = True
-                    break
-                self._ended[waiting[future].case.id] = future
-                _report(session, waiting[future], None)
+            for last in (False, True):  # all others have ended when the first case that restarts the node begins
+                self._run_at_once(session, workers, [item for item in items if _may_end_the_node(item) is last])
         for item, following in zip_longest(others, others[1:]):
             _report(session, item, following)
         return True
@@ -229,6 +224,17 @@ class ConformanceSession:
         if self.node.is_bundled:
             return CaseProcesses(self.node.jobs, cases, self.node.target)
         return CaseThreads(self.node.jobs, self._target)
+
+    def _run_at_once(
+        self, session: pytest.Session, workers: CaseProcesses | CaseThreads, items: Iterable[CaseItem]
+    ) -> None:
+        waiting = {} if self._crashed else {workers.submit(item.case): item for item in items}
+        for future in as_completed(waiting):
+            if isinstance(future.exception(), BrokenProcessPool):
+                self._crashed = True
+                return
+            self._ended[waiting[future].case.id] = future
+            _report(session, waiting[future], None)
 
     def keep(self, outcome: Outcome) -> None:
         """Take the outcome of a case that has ended, and write it down."""
