@@ -100,6 +100,8 @@ class Target:
         self.extent = extent or SampleOptions()
         self.ends_with_run = False
         """Whether the run started this node, so that nothing outlives the run and no clean-up is needed."""
+        self.may_restart = False
+        """Whether the user lets cases run the command by which the profile restarts the node."""
         self.restarter: Restarter | None = None
         """Restarts a node that the run has started itself; None: the profile's command does it."""
         self.borne_out: set[str] = set()

@@ -56,6 +56,7 @@ class JudgedNode:
             profile = self.profile if self._options.profile else ready
         target = target_for(self._options, url, profile, self._seed, of=self.jobs if self.is_bundled else 1)
         target.restarter = None if started is None else started.restart
+        target.may_restart = self._options.restart
         target.ends_with_run = self.is_bundled
         target.judging = self.judging
         return target

@@ -12,9 +12,8 @@ from conformance.values.json_values import printed, same
 def not_offered(case: Case, target: Target) -> str:
     """Why the profile rules the case out; empty when it does not."""
     profile = target.profile
-    lacking = sorted(need for need in case.info.needs if not profile.offers(need))
-    if lacking:
-        return f"the profile does not claim {', '.join(lacking)}"
+    if lacking := _lacking(case, target):
+        return lacking
     with read_aside():
         silent = sorted(key for key in case.info.uses if not states(profile, key) and not has_none(profile, key))
     if silent:
@@ -28,6 +27,16 @@ def not_offered(case: Case, target: Target) -> str:
             target.operation(name)
         except ProfileSilent as problem:
             return f"{name} needs {problem.expected}"
+    return ""
+
+
+def _lacking(case: Case, target: Target) -> str:
+    """Which capabilities the case has to do without; empty where it has all."""
+    lacking = sorted(need for need in case.info.needs if not target.profile.offers(need))
+    if lacking:
+        return f"the profile does not claim {', '.join(lacking)}"
+    if "restart" in case.info.needs and target.restarter is None and not target.may_restart:
+        return "it runs the profile's command that restarts the node, which --restart permits"
     return ""
 
 

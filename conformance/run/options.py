@@ -140,6 +140,15 @@ class Options:
             repeats_case=True,
         ),
     ] = None
+    restart: Annotated[
+        bool,
+        Spelling(
+            "--restart",
+            "let cases restart the node, by the command that its profile names",
+            group=NODE,
+            repeats_case=True,
+        ),
+    ] = False
     packs: Annotated[tuple[str, ...], Spelling("--pack", "run only these packs (repeatable)", "GLOB")] = ()
     pack_dirs: Annotated[
         tuple[Path, ...],

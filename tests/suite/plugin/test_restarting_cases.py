@@ -47,7 +47,9 @@ def test_node_that_is_not_restarted_makes_the_last_case_inconclusive(
     given(project, node, SAYS_NO)
 
     chosen = [f"--case={name}" for name in ("again::restarts", "*::passes")]
-    run_apart(project, "--conformance", "--profile", "profile.yaml", "--output", "out", "--jobs", jobs, *chosen)
+    run_apart(
+        project, "--conformance", "--restart", "--profile", "profile.yaml", "--output", "out", "--jobs", jobs, *chosen
+    )
 
     assert verdicts(project) == {"passes": "pass", "restarts": "inconclusive"}
     (told,) = [case["reason"] for case in cases(project) if case["verdict"] == "inconclusive"]
@@ -69,7 +71,17 @@ def test_case_that_restarts_is_not_offered_unless_the_profile_says_how(
 def test_case_goes_on_with_the_node_that_came_back(project: pytest.Pytester, node: TinyNode) -> None:
     given(project, node, "")
 
-    run(project, "--conformance", "--profile", "profile.yaml", "--output", "out", "--case", "again::restarts")
+    run(
+        project,
+        "--conformance",
+        "--restart",
+        "--profile",
+        "profile.yaml",
+        "--output",
+        "out",
+        "--case",
+        "again::restarts",
+    )
 
     assert verdicts(project) == {"restarts": "pass"}
     assert node.paths() == ["new_account", *["get_node_chain_config"] * STEADY, "list_groups"]
@@ -79,6 +91,16 @@ def test_quick_run_restarts_nothing(project: pytest.Pytester, node: TinyNode) ->
     given(project, node, SAYS_NO)
 
     chosen = [f"--case={name}" for name in ("again::restarts", "*::passes")]
-    run(project, "--conformance", "--profile", "profile.yaml", "--output", "out", "--quick", *chosen)
+    run(project, "--conformance", "--restart", "--profile", "profile.yaml", "--output", "out", "--quick", *chosen)
 
     assert verdicts(project) == {"passes": "pass"}
+
+
+def test_profile_alone_has_no_program_run(project: pytest.Pytester, node: TinyNode) -> None:
+    given(project, node, "open('ran', 'w')")
+
+    run(project, "--conformance", "--profile", "profile.yaml", "--output", "out", "--case", "again::restarts")
+
+    assert verdicts(project) == {"restarts": "not offered"}
+    assert "which --restart permits" in cases(project)[0]["reason"]
+    assert not (project.path / "ran").exists()
