@@ -40,9 +40,16 @@ def failed_cases(results: Results) -> tuple[CaseResult, ...]:
 
 
 def _named(cases: Sequence[CaseResult]) -> list[str]:
-    """The statements that failing cases name themselves, the most suspicious first."""
+    """The statements that failing cases name themselves, the most suspicious first.
+
+    Those that fail in the same cases rank together, in the order in which a case names what its step judges.
+    """
     failing = [case.contradicted or case.requirements for case in cases if case.verdict is Verdict.FAIL]
     failed = Counter(name for names in failing for name in names)
     passed = Counter(name for case in cases if case.verdict is Verdict.PASS for name in case.requirements)
     place = {name: number for names in reversed(failing) for number, name in enumerate(names)}
-    return sorted(failed, key=lambda name: (-(failed[name] ** 2) / (failed[name] + passed[name]), place[name]))
+    together = {name: frozenset(at for at, names in enumerate(failing) if name in names) for name in failed}
+    score: dict[frozenset[int], float] = {}
+    for name, fails in together.items():
+        score[fails] = max(score.get(fails, 0), failed[name] ** 2 / (failed[name] + passed[name]))
+    return sorted(failed, key=lambda name: (-score[together[name]], place[name]))

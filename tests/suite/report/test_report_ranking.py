@@ -85,6 +85,12 @@ def test_what_the_specification_says_comes_before_what_it_leaves_to_the_profile(
     assert failed_cases(results)[0].case == "lists::pages-of-list-wallets-in-group"
 
 
+def test_statements_that_fail_together_stand_as_the_step_judges_them() -> None:
+    for names in (["EP-290", "EP-280"], ["EP-280", "EP-290"]):
+        results = run_that_breaks({"endpoints::action-metadata": names})
+        assert [requirement.id for requirement in broken(results)][:2] == names
+
+
 def test_case_names_its_statements_in_the_order_of_the_run() -> None:
     results = run_that_breaks(RUNS_COST_NOTHING)
     case = "metering::runs-are-charged-after-conversion"
