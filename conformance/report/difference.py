@@ -14,7 +14,8 @@ OTHERS = re.compile(r" \(and (\d+ more: .*)\)$", re.DOTALL)
 LONGEST_COMPARED = 20_000
 """Characters of lists whose items are compared with one another."""
 LIST = re.compile(
-    r"(?:[^\[\]{}]*: )?(?:.* to be |.* as before the request: |in any order )?(\[.*\])(?:(?: at .*)? of .*)?", re.DOTALL
+    r"(?:.*(?: to be | as before the request: )|(?:[^\[\]{}]*: )?(?:in any order )?)(\[.*\])(?:(?: at .*)? of .*)?",
+    re.DOTALL,
 )
 """An expectation of a list: `the groups to be [1]`, ``in any order [{name: "g"}] at 0.items of `seen` ``."""
 

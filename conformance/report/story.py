@@ -180,11 +180,15 @@ def _told(body: str) -> str:
     return plain(" ".join(body.split()))
 
 
+LONGEST_TOLD = 3_000
+"""Characters of a text whose problem documents are told in short."""
 STATUS_AND_BODY = re.compile(r"(status \d+): (?=\{)")
 
 
 def in_short(text: str) -> str:
     """What came, with what each problem document in it says in the place of the document."""
+    if len(text) > LONGEST_TOLD:
+        return text
     shown, at = "", 0
     for found in STATUS_AND_BODY.finditer(text):
         end = _end_of_document(text, found.end())
@@ -204,7 +208,7 @@ MORE = re.compile(r" \(and \d+ more: |$")
 
 def _end_of_document(text: str, begin: int) -> int:
     """Where a JSON document in a text ends; where it was cut off, the end of the text that belongs to it."""
-    with suppress(ValueError):
+    with suppress(ValueError, RecursionError):
         return json.JSONDecoder().raw_decode(text, begin)[1]
     found = MORE.search(text, begin)
     return found.start() if found else len(text)
