@@ -9,8 +9,8 @@ from conformance.profile import WHOLE, Operation
 from conformance.profile.operations import PERMISSION_ARRAYS
 from conformance.values.json_values import MISSING, member, printed
 
-HEX = re.compile(r"0x[0-9a-fA-F]{1,16}")
-"""A group id (u64) in hex."""
+HEX = re.compile(r"0x0{0,48}[0-9a-fA-F]{1,16}")
+"""A group id (u64) in hex, with as many zeros before it as a word of the chain has."""
 
 
 def descend(value: object, path: tuple[str, ...]) -> object:
@@ -51,6 +51,13 @@ def number_of(group: object) -> int | None:
     if isinstance(group, str) and HEX.fullmatch(group):
         return int(group, 16)
     return int(group) if isinstance(group, str) and group.isdecimal() else None
+
+
+def id_form(group: object) -> str | None:
+    """The form of a group id: `integer`, `decimal_string` or `hex`; None for what is no group id."""
+    if number_of(group) is None:
+        return None
+    return "integer" if isinstance(group, int) else "hex" if HEX.fullmatch(str(group)) else "decimal_string"
 
 
 def _with_plain_ids(item: object, form: str | None) -> object:

@@ -57,7 +57,7 @@ class OutgoingRequest:
 def message(request: OutgoingRequest, *, ids_listed_as_text: bool = False) -> Message:
     """The request as it goes over the wire.
 
-    Where the profile says that lists show group ids as texts, they are sent as the integers (u64) that requests take.
+    Where the profile says that lists show group ids as texts, they are sent in the form that requests take.
     """
     operation = request.operation
     members = {
@@ -79,12 +79,16 @@ def message(request: OutgoingRequest, *, ids_listed_as_text: bool = False) -> Me
 
 
 def _as_specified(request: OutgoingRequest, ids_listed_as_text: bool) -> dict[str, object]:
-    """`remove_group` takes its `group_id` as a quoted value in the specification's example ("Endpoints / Groups")."""
-    if request.operation.name == "remove_group" and "group_id" in request.members:
-        return {**request.members, "group_id": printed(request.members["group_id"])}
-    if not ids_listed_as_text:
-        return request.members
-    return {name: _as_integers(value) if name in GROUP_IDS else value for name, value in request.members.items()}
+    """The members with group ids in the form that the operation takes."""
+    members = request.members
+    if request.operation.name == "remove_group" and "group_id" in members:  # "a quoted value in the shown body"
+        return {**members, "group_id": printed(members["group_id"])}
+    if ids_listed_as_text:
+        members = {name: _as_integers(value) if name in GROUP_IDS else value for name, value in members.items()}
+    group = members.get("group_id")
+    if request.operation.group_id_sent == "decimal_string" and isinstance(group, int) and not isinstance(group, bool):
+        return {**members, "group_id": str(group)}
+    return members
 
 
 def _as_integers(value: object) -> object:

@@ -62,6 +62,8 @@ class Operation:
     """The member that holds a list's items; None when the whole answer is the array, or it is no list."""
     group_ids_form: str | None = "integer"
     """The JSON form of the group ids in its items; `integer` for lists without group ids."""
+    group_id_sent: str = "integer"
+    """The JSON form of `group_id` in its body."""
     absent: frozenset[str] = frozenset()
     """Canonical members that the profile says the node's answer does not have, whatever it shows under these names."""
     keys: Mapping[str, object] = field(default_factory=dict, compare=False)
@@ -101,6 +103,7 @@ def _resolved(profile: Profile, name: str) -> Operation:
         absent=frozenset(member for member, wire in response.items() if wire is None),
         page_member=_page_member(profile, name, fixed),
         group_ids_form=_group_ids_form(profile, fixed.items),
+        group_id_sent=_group_id_sent(profile, name, fixed),
     )
 
 
@@ -219,6 +222,11 @@ def _group_ids_form(profile: Profile, kind: str) -> str | None:
         return profile.wire.list_items.group_ids_form
     with read_aside():  # the answer itself shows the form, so that nobody relies on an assumption
         return profile.wire.list_groups.id_form if kind == "group" else "integer"
+
+
+def _group_id_sent(profile: Profile, name: str, fixed: OperationSpec) -> str:
+    is_open = "group_id" in fixed.request and fixed.effect is Effect.WRITE and name != "remove_group"
+    return profile.wire.requests.group_id_form if is_open else "integer"
 
 
 def _page_member(profile: Profile, name: str, fixed: OperationSpec) -> str | None:

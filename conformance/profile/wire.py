@@ -196,10 +196,19 @@ class MutatingResponses(Section):
     """The id of the new group, in the answer of `add_group`."""
 
 
+class Requests(Section):
+    """Bodies of requests."""
+
+    group_id_form: Literal["integer", "decimal_string"] = "integer"
+    """The JSON form of the member `group_id` in bodies. `remove_group` takes a text, as the specification shows it, and
+    permission arrays hold integers."""
+
+
 class Wire(Section):
     """Paths, names and forms on the wire."""
 
     operations: Operations = Operations()
+    requests: Requests = Requests()
     new_account: NewAccount = NewAccount()
     account_exists: AccountExists = AccountExists()
     create_wallet: CreateWallet = CreateWallet()

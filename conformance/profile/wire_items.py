@@ -73,7 +73,7 @@ class ListGroups(Section):
     item_fields: GroupItem | None = GroupItem()
     """GRP-170."""
     id_form: Literal["integer", "decimal_string", "hex"] | None = "integer"
-    """The JSON form of a group's `id`; hex is a text, as `0x1f`. The answer of `add_group` may have it in another."""
+    """The JSON form of a group's `id`; hex is a text, as `0x1f` or with zeros. `add_group` may answer another form."""
 
 
 class Container(Section):
