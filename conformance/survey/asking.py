@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import secrets
 from urllib.parse import urlencode
 
 from pydantic import JsonValue
@@ -27,6 +29,10 @@ class Asker:
         self.writes = 0
         """Accepted requests other than GET."""
 
+    def url(self, path: str) -> str:
+        """The address of a path under the API's prefix."""
+        return f"{self._target.base_url}{CORE}/{path}"
+
     def get(self, path: str, key: str | None = None, /, **query: JsonValue) -> Answer:
         """Send a GET under the API's prefix, or under the node's address where the path begins with `/`."""
         return self.send("GET", path + (f"?{urlencode(query)}" if query else ""), key)
@@ -35,9 +41,10 @@ class Asker:
         """Send a POST of JSON; with None, without a body."""
         return self.send("POST", path, key, None if body is None else written(body))
 
-    def send(self, method: str, path: str, key: str | None = None, body: str | None = None) -> Answer:
-        """Send a request. Raises StepProblem where no answer comes."""
+    def send(self, method: str, path: str, key: str | None = None, body: str | None = None, **more: str) -> Answer:
+        """Send a request; `more` are further headers, `_` for `-`. Raises StepProblem where no answer comes."""
         headers = {"Content-Type": JSON_TYPE} if body is not None else {}
+        headers |= {name.replace("_", "-"): value for name, value in more.items()}
         if key is not None:
             headers["X-Api-Key"] = key
         self.requests += 1
@@ -71,7 +78,20 @@ def items_of(answer: Answer) -> list[dict[str, JsonValue]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
+def flat(item: dict[str, JsonValue], above: str = "") -> dict[str, JsonValue]:
+    """The members of an object and of the objects inside it, by names with dots."""
+    members: dict[str, JsonValue] = {}
+    for name, value in item.items():
+        members |= flat(value, f"{above}{name}.") if isinstance(value, dict) else {f"{above}{name}": value}
+    return members
+
+
 def name_of(item: dict[str, JsonValue], value: JsonValue) -> str | None:
     """The name of the only member with this value; None where no member or several have it."""
     names = [name for name, held in item.items() if held == value and type(held) is type(value)]
     return names[0] if len(names) == 1 else None
+
+
+def nobodys_key() -> str:
+    """A key that nobody has."""
+    return base64.b64encode(secrets.token_bytes(32)).decode()

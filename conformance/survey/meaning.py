@@ -11,11 +11,12 @@ from conformance.endpoints.canonical import number_of
 from conformance.endpoints.messages import Answer
 from conformance.service.derivations import hashed_cid
 from conformance.survey.asking import items_of, object_of
-from conformance.survey.reading import METHOD_AND_PATH
 from conformance.survey.trial import ALL_PERMISSIONS, Trial
 from conformance.values.ids import Cid
 from conformance.values.key_text import key_bytes
 
+LEAST_ENTRIES, MOST_ENTRIES = 6, 100
+"""The fewest and the most entries that cases name in one write."""
 ABSENT = 999_999_999
 ALL_WALLETS = "0x" + 64 * "0"
 NO_HASH = "0x" + 64 * "0"
@@ -50,14 +51,16 @@ def _note_status(trial: Trial, kind: str, answer: Answer, how: str) -> None:
         trial.notes.see(f"{STATUSES}.{kind}", [answer.status], f"{how}: {answer.status}")
 
 
-def _outcome(trial: Trial, key: str, answer: Answer, how: str) -> None:
+def outcome(trial: Trial, key: str, answer: Answer, how: str) -> None:
     """Note `accepted`, or the only class of refusal with this status."""
     if answer.accepted:
         trial.notes.see(key, "accepted", how)
         return
     seen = {kind: trial.notes.seen.get(f"{STATUSES}.{kind}") for kind in USUAL.values()}
     by_status = [
-        kind for kind, observation in seen.items() if observation is not None and observation.value == [answer.status]
+        kind
+        for kind, observation in seen.items()
+        if observation is not None and isinstance(observation.value, list) and answer.status in observation.value
     ]
     usual = USUAL.get(answer.status)
     if not by_status and usual and seen[usual] is None:
@@ -74,14 +77,16 @@ def duplicates(trial: Trial) -> None:
     if group is None:
         return
     _lists_of_no_group(trial)
-    _outcome(
+    outcome(
         trial, "semantics.delete_absent", trial.post("remove_group", {"group_id": str(ABSENT)}), "removing no group"
     )
     _key_choices(trial, group)
     _wildcards(trial, group)
+    _wildcard_lists(trial)
     if trial.plain_key:
         _references(trial)
     if trial.action:
+        _most_entries(trial, group)
         _actions(trial, group)
     if trial.pkp:
         _wallets(trial, group)
@@ -92,7 +97,7 @@ def _lists_of_no_group(trial: Trial) -> None:
     if answer.accepted and not items_of(answer):
         trial.notes.see("semantics.list_unknown_group", "empty", "list_wallets_in_group of no group")
     elif not answer.accepted:
-        _outcome(trial, "semantics.list_unknown_group", answer, "list_wallets_in_group of no group")
+        outcome(trial, "semantics.list_unknown_group", answer, "list_wallets_in_group of no group")
 
 
 def _key_choices(trial: Trial, group: int) -> None:
@@ -103,7 +108,7 @@ def _key_choices(trial: Trial, group: int) -> None:
     for answer in answers.values():
         if isinstance(value := object_of(answer).get("usage_api_key"), str):
             trial.usage_keys.append(value)
-    _outcome(trial, "semantics.usage_key_unknown_group_id", answers["unknown"], "a usage key for no group")
+    outcome(trial, "semantics.usage_key_unknown_group_id", answers["unknown"], "a usage key for no group")
     _left_out(
         trial, "wire.add_usage_api_key.missing_fields.permissions", answers["short"], "a usage key without permissions"
     )
@@ -139,6 +144,24 @@ def _wildcards(trial: Trial, group: int) -> None:
         takes()
 
 
+def _wildcard_lists(trial: Trial) -> None:
+    """Observe what the lists of a group show that permits everything, in an account with a wallet and an action."""
+    if not trial.pkp or not trial.hashed:
+        return
+    trial.add_group(f"{trial.label} all", pkp_ids_permitted=[ALL_WALLETS], cid_hashes_permitted=[trial.all_actions()])
+    group = trial.newest_group()
+    for kind, operation in (("wallets", "list_wallets_in_group"), ("actions", "list_actions")):
+        answer = trial.page(operation, group_id=group)
+        items = items_of(answer)
+        zeros = [item for item in items if NO_HASH in item.values()]
+        told = "nothing" if not items else "zero_entry" if len(zeros) == len(items) == 1 else None
+        if told is None and not zeros:
+            told = "all_items"
+        if answer.accepted and told:
+            trial.notes.see(f"semantics.list_wildcard_group.{kind}", told, f"{operation} of a group of everything")
+    trial.post("remove_group", {"group_id": str(group)})
+
+
 def _references(trial: Trial) -> None:
     """Observe whether a usage key may be named by its hash."""
     labels: dict[str, JsonValue] = {"name": trial.label, "description": trial.label}
@@ -155,6 +178,23 @@ def _references(trial: Trial) -> None:
         trial.notes.see("wire.usage_api_key.reference_forms", ["value"], f"by a hash: {answers[0].status}")
 
 
+def _most_entries(trial: Trial, group: int) -> None:
+    """Observe how many actions one write may name, where that is fewer than cases name."""
+    labels: dict[str, JsonValue] = {"name": trial.label, "description": trial.label, "pkp_ids_permitted": []}
+
+    def takes(number: int) -> bool:
+        hashes: list[JsonValue] = [f"0x{keccak(text=f'{trial.label} {entry}').hex()}" for entry in range(number)]
+        return trial.post("update_group", {"group_id": group, **labels, "cid_hashes_permitted": hashes}).accepted
+
+    low, high = LEAST_ENTRIES, MOST_ENTRIES
+    if takes(low) and not takes(high):
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if takes(middle) else (low, middle)
+        trial.notes.see("limits.entries_per_write", low, f"update_group takes {low} actions, and not {high}")
+    takes(0)
+
+
 def _left_out(trial: Trial, key: str, answer: Answer, how: str) -> None:
     """Observe a missing member: whether it is refused, counts as empty, or keeps its value."""
     if answer.accepted:
@@ -169,25 +209,25 @@ def _actions(trial: Trial, group: int) -> None:
     again = trial.post("add_action", {"action_ipfs_cid": trial.action, "name": "again", "description": "again"})
     labelled = any("again" in item.values() for item in items_of(trial.page("list_actions")))
     if not again.accepted:
-        _outcome(trial, "semantics.add_action_duplicate", again, "a second add_action of one CID")
+        outcome(trial, "semantics.add_action_duplicate", again, "a second add_action of one CID")
     elif "wire.list_items.fields.action.name" in trial.notes.seen:
         trial.notes.see(
             "semantics.add_action_duplicate", "overwrites" if labelled else "keeps_first", "a second add_action"
         )
-    path = _path(trial, "add_action_to_group")
-    if not path or not trial.post(path, {"group_id": group, "action_ipfs_cid": trial.action}).accepted:
+    member: dict[str, JsonValue] = {"group_id": group, "action_ipfs_cid": trial.action}
+    if not trial.offers("add_action_to_group") or not trial.call("add_action_to_group", member).accepted:
         return
     trial.post("delete_action", {"hashed_cid": trial.hashed})
     left = [item.get("hashed_cid") for item in items_of(trial.page("list_actions", group_id=group))]
     kept = "kept" if trial.hashed in left else "removed"
     trial.notes.see("semantics.delete_action_group_membership", kept, "list_actions of the group after delete_action")
-    _unregistered(trial, path, group)
+    _unregistered(trial, group)
 
 
-def _unregistered(trial: Trial, path: str, group: int) -> None:
+def _unregistered(trial: Trial, group: int) -> None:
     """Observe how lists show an action that is in a group but not registered."""
     cid = trial.cid("async function main() { return 'unregistered'; }")
-    if not cid or not trial.post(path, {"group_id": group, "action_ipfs_cid": cid}).accepted:
+    if not cid or not trial.call("add_action_to_group", {"group_id": group, "action_ipfs_cid": cid}).accepted:
         return
     key, mine = "semantics.list_actions_unregistered", hashed_cid(Cid(cid))
     everywhere = any(item.get("hashed_cid") == mine for item in items_of(trial.page("list_actions")))
@@ -202,40 +242,38 @@ def _unregistered(trial: Trial, path: str, group: int) -> None:
             trial.notes.see(f"{key}.labels_in_group_list", "empty", how)
 
 
-def _path(trial: Trial, operation: str) -> str:
-    seen = trial.notes.seen.get(f"{METHOD_AND_PATH}.{operation}")
-    return str(seen.value).partition(" ")[2].removeprefix("/") if seen else ""
-
-
 def _wallets(trial: Trial, group: int) -> None:
-    path = _path(trial, "add_pkp_to_group")
-    if not path:
+    add = "add_pkp_to_group"
+    if not trial.offers(add):
         return
     key = "semantics.group_membership_idempotence"
     member: dict[str, JsonValue] = {"group_id": group, "pkp_id": trial.pkp}
     is_padded = trial.notes.value("wire.pkp.id_source.rule", "") == "left_padded_address"
     unknown_id = f"0x{UNKNOWN_WALLET[-40:]:0>64}" if is_padded else UNKNOWN_WALLET
-    unknown = trial.post(path, {"group_id": group, "pkp_id": unknown_id})
-    _outcome(trial, "semantics.unknown_pkp_id_in_group.added", unknown, "add_pkp_to_group of no wallet")
+    unknown = trial.call(add, {"group_id": group, "pkp_id": unknown_id})
+    outcome(trial, "semantics.unknown_pkp_id_in_group.added", unknown, "add_pkp_to_group of no wallet")
     listed = trial.add_group(f"{trial.label} unknown", pkp_ids_permitted=[unknown_id])
-    _outcome(trial, "semantics.unknown_pkp_id_in_group.listed", listed, "add_group with no wallet's id")
-    if trial.post(path, member).accepted:
-        _outcome(trial, f"{key}.add_present", trial.post(path, member), "add_pkp_to_group of a member")
+    outcome(trial, "semantics.unknown_pkp_id_in_group.listed", listed, "add_group with no wallet's id")
+    if trial.call(add, member).accepted:
+        if "wire.pkp.id_source.rule" not in trial.notes.seen and not unknown.accepted:
+            how = "add_pkp_to_group takes an id that follows from the address by none of them"
+            trial.notes.see("wire.pkp.id_source.rule", None, how)
+        outcome(trial, f"{key}.add_present", trial.call(add, member), "add_pkp_to_group of a member")
         trial.post("remove_pkp_from_group", member)
-        _outcome(
+        outcome(
             trial, f"{key}.remove_absent", trial.post("remove_pkp_from_group", member), "removing what is not there"
         )
-    _wallet_wildcard(trial, path, group)
+    _wallet_wildcard(trial, group)
 
 
-def _wallet_wildcard(trial: Trial, path: str, group: int) -> None:
+def _wallet_wildcard(trial: Trial, group: int) -> None:
     """Observe the wildcard as the one wallet that is added to a group, and removed from a group that has it."""
     key = "semantics.pkp_wildcard_by_add_remove"
     wildcard: dict[str, JsonValue] = {"group_id": group, "pkp_id": ALL_WALLETS}
-    added = trial.post(path, wildcard)
-    _outcome(trial, f"{key}.add", added, "add_pkp_to_group of the wildcard")
+    added = trial.call("add_pkp_to_group", wildcard)
+    outcome(trial, f"{key}.add", added, "add_pkp_to_group of the wildcard")
     labels: dict[str, JsonValue] = {"name": trial.label, "description": trial.label}
     lists: dict[str, JsonValue] = {"pkp_ids_permitted": [ALL_WALLETS], "cid_hashes_permitted": []}
     if added.accepted or trial.post("update_group", {"group_id": group, **labels, **lists}).accepted:
         removed = trial.post("remove_pkp_from_group", wildcard)
-        _outcome(trial, f"{key}.remove", removed, "remove_pkp_from_group of the wildcard that the group has")
+        outcome(trial, f"{key}.remove", removed, "remove_pkp_from_group of the wildcard that the group has")

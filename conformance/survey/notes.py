@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+from conformance.survey.described import DescribedApi
+
 COMMANDS = "restart."
 """How the keys begin that hold programs for the suite to run: their vendor alone may state them."""
 
@@ -31,6 +33,8 @@ class Notes:
         """The stated keys of which an answer shows another value."""
         self.unclear: dict[str, str] = {}
         """For each key that was tried in vain, the reason."""
+        self.api: DescribedApi | None = None
+        """What the node's OpenAPI description says; None where it has none."""
 
     def see(self, key: str, value: JsonValue, how: str) -> None:
         """Note an observed value. If it contradicts an earlier one, drop both, unless that is stated."""
@@ -46,6 +50,17 @@ class Notes:
             self.doubt(key, f"{before.how}: {before.value!r}; but {how}: {value!r}")
         elif key not in self.unclear:
             self.seen[key] = Observation(value, how)
+
+    def also(self, key: str, value: JsonValue, how: str) -> None:
+        """Note another entry of a list, some of whose entries may have been observed before."""
+        before = self.seen.get(key)
+        known = before.value if before is not None and isinstance(before.value, list) else []
+        if key in self.stated or value in known:
+            return
+        if before is not None:
+            self.seen[key] = Observation([*known, value], f"{before.how}; {how}")
+        else:
+            self.see(key, [value], how)
 
     def doubt(self, key: str, why: str) -> None:
         """Note why the value of a key could not be observed."""

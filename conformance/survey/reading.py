@@ -3,52 +3,57 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from pydantic import JsonValue
 
 from conformance.profile.errors import JSON_MEDIA_TYPE
 from conformance.profile.wire import MethodAndPath
 from conformance.service.derivations import code_cid
-from conformance.survey.asking import NOT_SERVED, Asker, object_of, value_of
+from conformance.survey.asking import NOT_SERVED, Asker, name_of, nobodys_key, object_of, value_of
+from conformance.survey.described import DescribedApi
 from conformance.survey.notes import Notes
+from conformance.values.json_text import written
 
 CODE = "async function main() { return 1; }"
 NOBODYS_PATH = "no_such_operation_of_any_node"
 OF_BRAND = re.compile(r"/get_([a-z0-9_]+)_action_ipfs_id$")
 CODE_WORD = re.compile(r"[a-z0-9]+([-_.][a-z0-9]+)*", re.IGNORECASE)
-OTHER_METHOD = 405
+CODE_OF_WORDS = re.compile(r"[a-z0-9][-_.][a-z0-9]", re.IGNORECASE)
+OF_UNKNOWN_KEYS = frozenset({401, 403})
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 METHOD_AND_PATH = "wire.operations.method_and_path"
 
 
 def read(ask: Asker, notes: Notes) -> None:
     """Note what the node shows without a key."""
-    described = _description(ask, notes)
-    _brand(ask, notes, described)
+    notes.api = _description(ask, notes)
+    _brand(ask, notes)
     _paths(ask, notes)
     _chain(ask, notes)
     _refusals(ask, notes)
-    _capabilities(ask, notes, described=bool(described))
+    _capabilities(ask, notes)
     _evidence(ask, notes)
 
 
-def _description(ask: Asker, notes: Notes) -> list[str]:
-    """The paths of the OpenAPI description."""
+def _description(ask: Asker, notes: Notes) -> DescribedApi | None:
+    """The OpenAPI description."""
     answer = ask.get("openapi.json")
-    paths = object_of(answer).get("paths")
-    if isinstance(paths, dict):
+    document = object_of(answer)
+    if isinstance(document.get("paths"), dict):
         notes.see("auth.openapi_public", True, "openapi.json answers without a key")
-        return list(paths)
+        return DescribedApi(document, ask.url("openapi.json"))
     if answer.status in {401, 403}:
         notes.see("auth.openapi_public", False, f"openapi.json without a key: {answer.status}")
-    return []
+    return None
 
 
-def _brand(ask: Asker, notes: Notes, described: list[str]) -> None:
+def _brand(ask: Asker, notes: Notes) -> None:
     """Note the brand word of the path that computes CIDs.
 
     The description alone does not prove it: it may be another node's.
     """
+    described = notes.api.paths if notes.api else []
     words = [match[1] for path in described if (match := OF_BRAND.search(path))]
     for word in dict.fromkeys((notes.value("brand.slug", "service"), *words, "service")):
         answer = ask.post(f"get_{word}_action_ipfs_id", body=CODE)
@@ -60,30 +65,63 @@ def _brand(ask: Asker, notes: Notes, described: list[str]) -> None:
 
 
 def _cid(notes: Notes, answer: JsonValue) -> None:
+    """Note where the answer holds the CID of a line of code, and how that follows from the code."""
     for algorithm in ("ipfs_add_v0", "ipfs_add_v1"):
-        if code_cid(CODE, algorithm) == answer:
-            notes.see("crypto.cid_algorithm", algorithm, f"the CID of a line of code is {answer}")
+        cid = code_cid(CODE, algorithm)
+        name = name_of(answer, cid) if isinstance(answer, dict) else None
+        if answer == cid or name:
+            notes.see("crypto.cid_algorithm", algorithm, f"the CID of a line of code is {cid}")
+            notes.see("wire.get_action_ipfs_id.answer_member", name, f"the answer is {written(answer)}")
 
 
 def _paths(ask: Asker, notes: Notes) -> None:
-    """Try the operations whose path the specification leaves open, at the reference node's paths."""
-    unknown = {method: ask.send(method, NOBODYS_PATH).status for method in ("GET", "POST")}
+    """Note the operations whose path the specification leaves open.
+
+    Each is looked for where the description says, or else at the reference node's path.
+    """
+    nowhere = {method: ask.send(method, NOBODYS_PATH, body=_body(method)).status for method in METHODS}
     slug = notes.value("brand.slug", "")
     for name in MethodAndPath.model_fields:
-        endpoint = str(MethodAndPath.model_fields[name].default)
-        if "{slug}" in endpoint and not slug:
+        usual = str(MethodAndPath.model_fields[name].default)
+        if "{slug}" in usual and not slug:
             notes.doubt(f"{METHOD_AND_PATH}.{name}", "it depends on the brand word")
             continue
-        method, _, path = endpoint.replace("{slug}", slug).partition(" ")
-        status = ask.send(method, path.removeprefix("/"), body="{}" if method == "POST" else None).status
-        if status == OTHER_METHOD:
-            method = "GET" if method == "POST" else "POST"
-            endpoint = f"{method} {endpoint.partition(' ')[2]}"
-            status = ask.send(method, path.removeprefix("/"), body="{}" if method == "POST" else None).status
-        if status in NOT_SERVED:
-            notes.doubt(f"{METHOD_AND_PATH}.{name}", f"{method} {path} answers {status}")
-        elif status != unknown[method]:
-            notes.see(f"{METHOD_AND_PATH}.{name}", endpoint, f"it answers {status} without a key")
+        described = notes.api.candidates(name, usual.replace("{slug}", slug)) if notes.api else []
+        served = [endpoint for endpoint in described if _answers(ask, notes, name, endpoint, nowhere)]
+        if len(served) == 1:
+            endpoint = served[0] if served[0] != usual.replace("{slug}", slug) else usual
+            _found(notes, name, endpoint, "openapi.json describes it, and it answers without a key")
+        elif served:
+            notes.doubt(f"{METHOD_AND_PATH}.{name}", f"openapi.json describes {', '.join(served)}")
+        else:
+            _usual_path(ask, notes, name, usual, nowhere)
+
+
+def _usual_path(ask: Asker, notes: Notes, name: str, usual: str, nowhere: Mapping[str, int]) -> None:
+    slug = notes.value("brand.slug", "")
+    method, _, path = usual.partition(" ")
+    for tried in (method, *(other for other in ("GET", "POST") if other != method)):
+        if _answers(ask, notes, name, f"{tried} {path.replace('{slug}', slug)}", nowhere):
+            _found(notes, name, f"{tried} {path}", "it answers without a key")
+            return
+
+
+def _found(notes: Notes, name: str, endpoint: str, how: str) -> None:
+    notes.unclear.pop(f"{METHOD_AND_PATH}.{name}", None)
+    notes.see(f"{METHOD_AND_PATH}.{name}", endpoint, how)
+
+
+def _answers(ask: Asker, notes: Notes, name: str, endpoint: str, nowhere: Mapping[str, int]) -> bool:
+    """Whether a request without a key is answered otherwise than one to a path that nobody serves."""
+    method, _, path = endpoint.partition(" ")
+    status = ask.send(method, path.removeprefix("/"), body=_body(method)).status
+    if status in NOT_SERVED:
+        notes.unclear.setdefault(f"{METHOD_AND_PATH}.{name}", f"{method} {path} answers {status}")
+    return status not in NOT_SERVED and status != nowhere.get(method)
+
+
+def _body(method: str) -> str | None:
+    return None if method == "GET" else "{}"
 
 
 def _chain(ask: Asker, notes: Notes) -> None:
@@ -108,11 +146,14 @@ def _chain(ask: Asker, notes: Notes) -> None:
 
 
 def _refusals(ask: Asker, notes: Notes) -> None:
-    """Note the status and the body of the refusal of a request without a key."""
+    """Note the statuses and the body of the refusal of a request without a key, and with one that nobody has."""
     answer = ask.get("list_groups", page_number=0, page_size=1)
     if not 400 <= answer.status < 500:
         return
-    notes.see("errors.status_codes.unauthenticated", [answer.status], "list_groups without a key")
+    stranger = ask.get("list_groups", nobodys_key(), page_number=0, page_size=1)
+    others = [stranger.status] if stranger.status in OF_UNKNOWN_KEYS - {answer.status} else []
+    how = f"list_groups without a key: {answer.status}, with nobody's: {stranger.status}"
+    notes.see("errors.status_codes.unauthenticated", [answer.status, *others], how)
     body = value_of(answer)
     if not isinstance(body, dict):
         return
@@ -123,17 +164,18 @@ def _refusals(ask: Asker, notes: Notes) -> None:
     status = [name for name, value in body.items() if value == answer.status]
     if len(status) <= 1:
         notes.see("errors.body_shape.status_member", status[0] if status else None, how)
-    codes = [name for name in body if "code" in name and isinstance(body[name], str)]
-    if len(codes) == 1 and CODE_WORD.fullmatch(str(body[codes[0]])):
+    texts = {name: value for name, value in body.items() if isinstance(value, str) and CODE_WORD.fullmatch(value)}
+    codes = [name for name in texts if "code" in name] or [name for name in texts if CODE_OF_WORDS.search(texts[name])]
+    if len(codes) == 1:
         notes.see("errors.body_shape.code_member", codes[0], how)
 
 
-def _capabilities(ask: Asker, notes: Notes, *, described: bool) -> None:
+def _capabilities(ask: Asker, notes: Notes) -> None:
     """Note the capabilities that show without further URLs. Chain, control and provider remain questions."""
     offered: list[JsonValue] = []
     if ask.get("new_account").status == 405 or ask.send("POST", "new_account", body="{").status not in NOT_SERVED:
         offered.append("managed_accounts")
-    if described:
+    if notes.api is not None:
         offered.append("openapi")
     key = object_of(ask.get("billing/stripe_config"))
     names = [name for name, value in key.items() if isinstance(value, str) and value.startswith("pk_")]

@@ -7,11 +7,12 @@ import re
 
 from pydantic import JsonValue
 
+from conformance.service.signing_runs import signers_in
 from conformance.survey.asking import object_of
 from conformance.survey.meaning import ALL_WALLETS
-from conformance.survey.reading import METHOD_AND_PATH
 from conformance.survey.trial import Trial
 
+RUN = "run_action"
 MARK = "survey of a sandbox"
 THROWS = f"async function main() {{ throw new Error('{MARK}'); }}"
 ANSWERS = "async function main() { return [1, 'two']; }"
@@ -43,30 +44,31 @@ CALLS = {
 
 def runs(trial: Trial) -> None:
     """Run code in a group that permits everything, and observe its answers."""
-    seen = trial.notes.seen.get(f"{METHOD_AND_PATH}.run_action")
-    if seen is None:
+    if not trial.offers("run_action"):
         return
-    path = str(seen.value).partition(" ")[2].removeprefix("/").replace("{slug}", trial.notes.value("brand.slug", ""))
-    _without_wallet(trial, path)
-    trial.add_group(f"{trial.label} runs", pkp_ids_permitted=[ALL_WALLETS], cid_hashes_permitted=[0])
-    well = object_of(trial.post(path, {"code": ANSWERS, "jsParams": {}}))
+    _without_wallet(trial)
+    wallets: JsonValue = [trial.pkp or ALL_WALLETS]
+    trial.add_group(f"{trial.label} runs", pkp_ids_permitted=wallets, cid_hashes_permitted=[trial.all_actions()])
+    well = object_of(trial.call(RUN, {"code": ANSWERS, "jsParams": {}}))
     if "response" not in well:
         return
-    text = object_of(trial.post(path, {"code": ANSWERS_TEXT, "jsParams": {}})).get("response")
+    text = object_of(trial.call(RUN, {"code": ANSWERS_TEXT, "jsParams": {}})).get("response")
     form = "text" if well["response"] != [1, "two"] else "parsed_text" if text == [1] else "value"
     trial.notes.see("exec.response_form", form, f"[1, 'two'] comes as {well['response']!r}, '[1]' as {text!r}")
-    nothing = object_of(trial.post(path, {"code": ANSWERS_NOTHING, "jsParams": {}})).get("response")
+    nothing = object_of(trial.call(RUN, {"code": ANSWERS_NOTHING, "jsParams": {}})).get("response")
     if nothing in {None, ""}:
         told = "null_or_absent" if nothing is None else "empty_text"
         trial.notes.see("exec.nothing_returned", told, f"nothing comes as {nothing!r}")
-    _failure(trial, path, well)
-    _sandbox(trial, path)
+    _failure(trial, well)
+    _sandbox(trial)
+    if trial.pkp:
+        _calls(trial)
 
 
-def _without_wallet(trial: Trial, path: str) -> None:
+def _without_wallet(trial: Trial) -> None:
     """Observe whether a group without wallets permits a run without one. The account's other groups list no action."""
-    trial.add_group(f"{trial.label} no wallet", cid_hashes_permitted=[0])
-    answer = trial.post(path, {"code": ANSWERS, "jsParams": {}})
+    trial.add_group(f"{trial.label} no wallet", cid_hashes_permitted=[trial.all_actions()])
+    answer = trial.call(RUN, {"code": ANSWERS, "jsParams": {}})
     refused = trial.notes.seen.get("errors.status_codes.forbidden")
     if answer.accepted:
         trial.notes.see("exec.run_without_pkp", "action_only", "a run in a group without wallets is accepted")
@@ -76,9 +78,9 @@ def _without_wallet(trial: Trial, path: str) -> None:
         )
 
 
-def _failure(trial: Trial, path: str, well: dict[str, JsonValue]) -> None:
+def _failure(trial: Trial, well: dict[str, JsonValue]) -> None:
     key = "exec.failure_and_limits"
-    answer = trial.post(path, {"code": THROWS, "jsParams": {}})
+    answer = trial.call(RUN, {"code": THROWS, "jsParams": {}})
     trial.notes.see(f"{key}.status", answer.status, "code that throws")
     members: dict[str, JsonValue] = json.loads(answer.text) if answer.text.startswith("{") else {}
     changed = [name for name, value in members.items() if value is True and well.get(name) is False]
@@ -87,12 +89,12 @@ def _failure(trial: Trial, path: str, well: dict[str, JsonValue]) -> None:
     elif not any(isinstance(value, bool) for value in members.values()):
         trial.notes.see(f"{key}.error_member", None, f"the answer has {sorted(members)}")
     logs = members.get("logs")
-    if answer.accepted and isinstance(logs, str):
-        trial.notes.see(f"{key}.message_in_logs", MARK in logs, "the logs of code that throws")
+    if answer.accepted or MARK not in str(logs):
+        trial.notes.see(f"{key}.message_in_logs", MARK in str(logs), "the logs of code that throws")
 
 
-def _sandbox(trial: Trial, path: str) -> None:
-    answer = object_of(trial.post(path, {"code": LOOKS % json.dumps(OF_LANGUAGE), "jsParams": {}}))
+def _sandbox(trial: Trial) -> None:
+    answer = object_of(trial.call(RUN, {"code": LOOKS % json.dumps(OF_LANGUAGE), "jsParams": {}}))
     try:
         namespaces = json.loads(str(answer.get("response")))
     except ValueError:
@@ -114,3 +116,41 @@ def _sandbox(trial: Trial, path: str) -> None:
             trial.notes.see(
                 f"exec.sandbox_api.{member}", fitting[0] if fitting else None, f"{name} has {sorted(calls)}"
             )
+
+
+ARGUMENTS = {"object": "{pkpId: p.pkpId, message: p.message}", "positional": "p.pkpId, p.message"}
+SIGNS = "async function main(p) {{ return await {call}({arguments}); }}"
+SWALLOWS = "async function main(p) {{ try {{ await {call}({arguments}); }} catch (e) {{ return 'went on'; }} }}"
+
+
+def _calls(trial: Trial) -> None:
+    """Observe how a call of the sandbox takes the wallet, and what becomes of code that swallows its refusal."""
+    seen = trial.notes.seen
+    signing, place = seen.get("exec.sandbox_api.sign_message"), trial.notes.value("exec.sandbox_api.namespace", "")
+    if signing is None or signing.value is None or not place:
+        return
+    call = f"{place.replace('{title}', trial.notes.value('brand.title', ''))}.{signing.value}"
+    parameters: dict[str, JsonValue] = {"pkpId": trial.pkp, "message": trial.label}
+    for form, arguments in ARGUMENTS.items():
+        code = SIGNS.format(call=call, arguments=arguments)
+        answer = object_of(trial.call(RUN, {"code": code, "jsParams": parameters}))
+        if trial.address in signers_in(str(answer.get("response")), trial.label):
+            trial.notes.see("exec.sandbox_api.arguments", form, f"{call}({arguments}) signs")
+            trial.notes.see("exec.pkp_selection.named_by", "sandbox_call", f"{call}({arguments}) signs")
+            if form == "object":
+                trial.notes.see("exec.pkp_selection.member", "pkpId", f"{call}({arguments}) signs")
+            _swallowed(trial, SWALLOWS.format(call=call, arguments=arguments))
+            return
+
+
+def _swallowed(trial: Trial, code: str) -> None:
+    """Run code that catches the refusal of the second wallet, which no group permits."""
+    if not trial.other_pkp:
+        return
+    answer = trial.call(RUN, {"code": code, "jsParams": {"pkpId": trial.other_pkp, "message": trial.label}})
+    refused = trial.notes.seen.get("errors.status_codes.forbidden")
+    key = "exec.pkp_selection.swallowed_refusal"
+    if "went on" in str(object_of(answer).get("response")):
+        trial.notes.see(key, "run_goes_on", "code that catches the refusal of a wallet goes on")
+    elif refused is not None and isinstance(refused.value, list) and answer.status in refused.value:
+        trial.notes.see(key, "refuses_run", f"code that catches the refusal of a wallet: {answer.status}")

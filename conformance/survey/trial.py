@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import count
+from urllib.parse import urlencode
 
 from pydantic import JsonValue
 
+from conformance.drivers.openapi.requests import DescribedRequest
+from conformance.endpoints.canonical import number_of
 from conformance.endpoints.messages import Answer
 from conformance.profile.operations import PERMISSION_ARRAYS, PERMISSION_FLAGS
-from conformance.survey.asking import Asker, value_of
+from conformance.survey.asking import Asker, items_of, value_of
 from conformance.survey.notes import Notes
+from conformance.survey.reading import METHOD_AND_PATH
+from conformance.values.json_text import written
 
 ALL_PERMISSIONS: dict[str, JsonValue] = {
     **dict.fromkeys(PERMISSION_FLAGS, True),
@@ -26,6 +32,9 @@ DESCRIPTIONS = ("account_description", "group_description", "description", "abou
 
 
 USUAL_SIZE = 20
+MOST_GROUPS = 200
+PAGE = 10
+"""Items that every node serves in one page."""
 
 
 @dataclass
@@ -46,6 +55,8 @@ class Trial:
     plain_key: str = ""
     """A usage key without permissions."""
     pkp: str = ""
+    other_pkp: str = ""
+    """A second wallet."""
     address: str = ""
     action: str = ""
     """The CID of a registered action."""
@@ -57,9 +68,35 @@ class Trial:
         seen = self.notes.seen.get("wire.paging.first_page_number")
         return int(str(seen.value)) if seen else 0
 
+    @property
+    def first_list(self) -> str:
+        """The path of the first page of groups, with its query."""
+        return f"list_groups?page_number={self.first_page}&page_size={USUAL_SIZE}"
+
     def post(self, path: str, body: dict[str, JsonValue], key: str | None = None) -> Answer:
-        """Send a POST, by default with the account's key."""
-        return self.ask.post(path, key or self.key, body=body)
+        """Send a POST, by default with the account's key; whole numbers in the type that the node describes."""
+        fitted = self.notes.api.fitted(path, body) if self.notes.api else body
+        return self.ask.post(path, key or self.key, body=fitted)
+
+    def offers(self, operation: str) -> bool:
+        """Whether the path of an operation was seen that the specification names without one."""
+        return f"{METHOD_AND_PATH}.{operation}" in self.notes.seen
+
+    def described(self, operation: str) -> DescribedRequest | None:
+        """What the node describes of such an operation's request."""
+        seen = self.notes.seen.get(f"{METHOD_AND_PATH}.{operation}")
+        path = str(seen.value).partition(" ")[2].removeprefix("/") if seen else ""
+        return self.notes.api.at(path) if self.notes.api and path else None
+
+    def call(self, operation: str, body: dict[str, JsonValue] | None = None, key: str | None = None) -> Answer:
+        """Call such an operation, by default with the account's key; without `body` it has no members."""
+        endpoint = str(self.notes.seen[f"{METHOD_AND_PATH}.{operation}"].value)
+        method, _, path = endpoint.replace("{slug}", self.notes.value("brand.slug", "")).partition(" ")
+        path = path.removeprefix("/")
+        if body is None or method == "GET":
+            return self.ask.send(method, path + (f"?{urlencode(body)}" if body else ""), key or self.key)
+        fitted = self.notes.api.fitted(path, body) if self.notes.api else body
+        return self.ask.send(method, path, key or self.key, written(fitted))
 
     def page(self, path: str, **query: JsonValue) -> Answer:
         """Request the first page of a list, of the node's default size, or of a usual one where there is no default."""
@@ -77,8 +114,30 @@ class Trial:
         self.made_groups += answer.accepted and not key
         return answer
 
+    def all_groups(self) -> list[dict[str, JsonValue]]:
+        """All groups of the account."""
+        groups: list[dict[str, JsonValue]] = []
+        for number in count(self.first_page):
+            items = items_of(self.ask.get("list_groups", self.key, page_number=number, page_size=PAGE))
+            groups += items
+            if len(items) < PAGE or len(groups) > MOST_GROUPS:
+                return groups
+        return groups
+
+    def newest_group(self) -> int | None:
+        """The id of the last group that the list shows."""
+        groups = self.all_groups()
+        return number_of(groups[-1].get("id")) if groups else None
+
+    def all_actions(self) -> JsonValue:
+        """The wildcard among a group's actions, in a form that the node takes."""
+        seen = self.notes.seen.get("wire.group.cid_wildcard_form")
+        return seen.value[0] if seen and isinstance(seen.value, list) else 0
+
     def cid(self, code: str) -> str:
         """The CID that the node computes for code; empty where it computes none."""
         slug = self.notes.value("brand.slug", "")
         value = value_of(self.ask.post(f"get_{slug}_action_ipfs_id", body=code)) if slug else None
+        member = self.notes.value("wire.get_action_ipfs_id.answer_member", "")
+        value = value.get(member) if isinstance(value, dict) else value
         return value if isinstance(value, str) else ""

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-import base64
 import secrets
 from itertools import product
+from urllib.parse import urlencode
 
 from pydantic import JsonValue
 
-from conformance.endpoints.canonical import HEX, number_of
-from conformance.survey.asking import Asker, items_of, name_of, object_of, value_of
+from conformance.endpoints.canonical import id_form, number_of
+from conformance.endpoints.messages import Answer
+from conformance.survey.asking import Asker, flat, items_of, name_of, nobodys_key, object_of, value_of
+from conformance.survey.conversion import conversion
 from conformance.survey.meaning import duplicates, refusals
 from conformance.survey.notes import Notes
 from conformance.survey.objects import actions, usage_keys, wallets
+from conformance.survey.permissions import conflicting_headers, permissions
 from conformance.survey.reading import METHOD_AND_PATH
 from conformance.survey.runs import runs
 from conformance.survey.signing import signing
 from conformance.survey.trial import DESCRIPTIONS, NAMES, Trial
+from conformance.values.json_text import written
 
 CREDIT = "billing.insufficient_credit_behaviour"
 ACCOUNT = "wire.new_account.fields.account_name"
 """The key in doubt where no account could be made."""
-MOST_WRITES = 60
-"""The most accepted writes of a survey."""
+MOST_WRITES = 120
+"""The most accepted writes of a survey, but for its cleaning up."""
+LONGEST_STEP = 20
+"""The most of one step."""
 GROUPS = 5
+OUT_OF_CREDIT = 402
+CENTS = 100
 
 
 def try_out(ask: Asker, notes: Notes, key: str | None = None) -> None:
@@ -44,12 +52,13 @@ def try_out(ask: Asker, notes: Notes, key: str | None = None) -> None:
         actions,
         usage_keys,
         refusals,
+        permissions,
         duplicates,
         runs,
         signing,
         _scope,
     ):
-        if ask.writes < MOST_WRITES:
+        if ask.writes < MOST_WRITES - LONGEST_STEP:
             step(trial)
     clean_up(trial)
 
@@ -58,22 +67,34 @@ def clean_up(trial: Trial) -> None:
     """Remove the usage keys and groups that the survey created."""
     for value in trial.usage_keys:
         trial.post("remove_usage_api_key", {"usage_api_key": value})
-    for group in trial.groups:
+    mine = [item.get("id") for item in trial.all_groups() if any(trial.label in str(held) for held in item.values())]
+    for group in [*mine, *(group for group in trial.groups if group not in mine)]:
         trial.post("remove_group", {"group_id": str(number_of(group))})
 
 
 def _named(
     trial: Trial, path: str, key: str | None, fixed: dict[str, JsonValue], usual: tuple[str, str]
 ) -> dict[str, JsonValue] | None:
-    """The members for name and description. A request without the member must be refused, or it proves nothing."""
+    """The members for name and description: those that the node describes, or else that it takes.
+
+    Without a description a request without the name must be refused, or the accepted one proves nothing.
+    """
     label = trial.label
+    described = trial.notes.api.labels(path) if trial.notes.api else None
+    if described is not None:
+        name, description, _ = described
+        answer = trial.ask.post(path, key, body={**fixed, name: label, description: f"of {label}"})
+        if answer.accepted or answer.status == OUT_OF_CREDIT:
+            return {"": value_of(answer), "name": name, "description": description, "status": answer.status}
     pairs = [usual, *((a, b) for a, b in product(NAMES, DESCRIPTIONS) if (a, b) != usual)]
     for name, description in pairs:
-        if trial.ask.post(path, key, body={**fixed, description: label}).accepted:
+        if (answer := trial.ask.post(path, key, body={**fixed, description: label})).accepted:
             return None  # the name is optional, so an accepted request proves nothing
-        if (answer := trial.ask.post(path, key, body={**fixed, name: label, description: label})).accepted:
-            return {"": value_of(answer), "name": name, "description": description}
-        if answer.status in {401, 402, 403, 404, 429}:
+        if answer.status != OUT_OF_CREDIT:
+            answer = trial.ask.post(path, key, body={**fixed, name: label, description: f"of {label}"})
+        if answer.accepted or answer.status == OUT_OF_CREDIT:
+            return {"": value_of(answer), "name": name, "description": description, "status": answer.status}
+        if answer.status in {401, 403, 404, 429}:
             return None
     return None
 
@@ -82,10 +103,13 @@ def _make_account(trial: Trial) -> None:
     made = _named(trial, "new_account", None, {}, ("account_name", "account_description"))
     answer = made[""] if made else None
     if made is None or not isinstance(answer, dict) or not isinstance(answer.get("api_key"), str):
-        trial.notes.doubt(ACCOUNT, "no account could be made with the usual names")
+        trial.notes.doubt(ACCOUNT, "no account could be made with the usual names, nor with those of openapi.json")
         return
     for member in ("name", "description"):
         trial.notes.see(f"wire.new_account.fields.account_{member}", made[member], "an account was made with it")
+    described = trial.notes.api.labels("new_account") if trial.notes.api else None
+    if described and described[2]:
+        trial.notes.see("wire.new_account.fields.email", described[2], "openapi.json describes it")
     trial.key = str(answer["api_key"])
     trial.wallet = str(answer.get("wallet_address"))
 
@@ -93,17 +117,12 @@ def _make_account(trial: Trial) -> None:
 def _make_groups(trial: Trial) -> bool:
     """Create some groups. False where none can be created."""
     lists: dict[str, JsonValue] = {"pkp_ids_permitted": [], "cid_hashes_permitted": []}
-    if (
-        trial.ask.post(
-            "add_group", trial.key, body={**lists, "group_name": trial.label, "group_description": ""}
-        ).status
-        == 402
-    ):
+    made = _named(trial, "add_group", trial.key, lists, ("group_name", "group_description"))
+    if made is not None and made["status"] == OUT_OF_CREDIT:
         trial.notes.doubt(
             "accounts.credits", "a new account cannot pay for a group: `bought`, or null where it never can"
         )
         return False
-    made = _named(trial, "add_group", trial.key, lists, ("group_name", "group_description"))
     if made is None:
         trial.notes.doubt("wire.add_group.fields.group_name", "no group could be made with the usual names")
         return False
@@ -115,7 +134,20 @@ def _make_groups(trial: Trial) -> bool:
     for number in range(1, GROUPS):
         trial.add_group(f"{trial.label} {number}")
     _group_answer(trial, made[""])
+    _group_id_sent(trial)
     return True
+
+
+def _group_id_sent(trial: Trial) -> None:
+    """Observe in which form a body takes the id of a group."""
+    labels: dict[str, JsonValue] = {"name": trial.label, "description": f"of {trial.label}"}
+    lists: dict[str, JsonValue] = {"pkp_ids_permitted": [], "cid_hashes_permitted": []}
+    number = number_of(trial.groups[0]) if trial.groups else None
+    for form, group in (("integer", number), ("decimal_string", str(number))):
+        answer = trial.ask.post("update_group", trial.key, body={"group_id": group, **labels, **lists})
+        if number is not None and answer.accepted:
+            trial.notes.see("wire.requests.group_id_form", form, f"update_group takes {group!r}")
+            return
 
 
 def _group_answer(trial: Trial, answer: JsonValue) -> None:
@@ -124,18 +156,18 @@ def _group_answer(trial: Trial, answer: JsonValue) -> None:
     if not trial.groups:
         return
     newest = items[-1]
-    form = (
-        "integer" if isinstance(newest["id"], int) else "hex" if HEX.fullmatch(str(newest["id"])) else "decimal_string"
-    )
-    trial.notes.see("wire.list_groups.id_form", form, f"list_groups shows {newest['id']!r}")
+    shown = newest["id"]
+    if form := id_form(shown):
+        trial.notes.see("wire.list_groups.id_form", form, f"list_groups shows {shown!r}")
     named = next((item for item in items if trial.label in item.values()), None)
     others = [name for name in newest if name != "id"]
     if not others:
         for member in ("name", "description"):
             trial.notes.see(f"wire.list_groups.item_fields.{member}", None, "an item of list_groups has the id alone")
-    elif named is not None and set(others) == {"name", "description"}:
-        for member in others:
-            trial.notes.see(f"wire.list_groups.item_fields.{member}", member, "an item of list_groups")
+    elif named is not None:
+        for member, text in (("name", trial.label), ("description", f"of {trial.label}")):
+            if name := name_of(named, text):
+                trial.notes.see(f"wire.list_groups.item_fields.{member}", name, "list_groups shows what was sent")
     members = answer if isinstance(answer, dict) else {}
     ids = [
         name
@@ -201,33 +233,49 @@ def _account_exists(trial: Trial) -> None:
     key = "wire.account_exists.request_response"
     method, _, path = str(seen.value).partition(" ")
     path = path.removeprefix("/")
+    described = trial.notes.api.at(path) if trial.notes.api else None
+    asked = {**described.query, **described.body} if described else {}
     answer = trial.ask.send(method, path, trial.key)
-    value = value_of(answer)
-    if value is True or (isinstance(value, dict) and name_of(value, True)):
+    if _says_true(answer):
         trial.notes.see(f"{key}.key_in", "header", f"{method} {path} with the key in its header")
-        trial.notes.see(f"{key}.answer_member", name_of(value, True) if isinstance(value, dict) else None, str(value))
-        stranger = trial.ask.send(method, path, base64.b64encode(secrets.token_bytes(32)).decode())
-        unknown = {200: "answers_false", 401: "unauthenticated", 404: "not_found"}.get(stranger.status)
-        if unknown and not (stranger.accepted and "alse" not in stranger.text):
-            trial.notes.see(f"{key}.unknown_key", unknown, f"a key that nobody has: {stranger.status}")
+        _note_exists(trial, answer, trial.ask.send(method, path, nobodys_key()))
         return
-    for member in ("api_key", "key", "account_api_key"):
-        answer = trial.ask.get(path, None, **{member: trial.key})
-        value = value_of(answer)
-        if answer.accepted and (value is True or (isinstance(value, dict) and name_of(value, True))):
-            trial.notes.see(f"{key}.key_in", "query", f"?{member}=")
-            trial.notes.see(f"{key}.key_member", member, "the query")
-            trial.notes.see(
-                f"{key}.answer_member", name_of(value, True) if isinstance(value, dict) else None, "its answer"
-            )
-            return
+    for member in dict.fromkeys((*asked, "api_key", "key", "account_api_key")):
+        for place in ("query", "body") if method != "GET" else ("query",):
+            answer = _asked_with(trial, method, path, place, {member: trial.key})
+            if _says_true(answer):
+                trial.notes.see(f"{key}.key_in", place, f"{method} {path} with {member} in the {place}")
+                trial.notes.see(f"{key}.key_member", member, f"the {place}")
+                _note_exists(trial, answer, _asked_with(trial, method, path, place, {member: nobodys_key()}))
+                return
+
+
+def _asked_with(trial: Trial, method: str, path: str, place: str, members: dict[str, JsonValue]) -> Answer:
+    if place == "query":
+        return trial.ask.send(method, f"{path}?{urlencode(members)}")
+    return trial.ask.send(method, path, body=written(members))
+
+
+def _says_true(answer: Answer) -> bool:
+    value = value_of(answer)
+    return answer.accepted and (value is True or (isinstance(value, dict) and name_of(value, True) is not None))
+
+
+def _note_exists(trial: Trial, answer: Answer, stranger: Answer) -> None:
+    """Note which member tells, and what becomes of a key that nobody has."""
+    key = "wire.account_exists.request_response"
+    value = value_of(answer)
+    trial.notes.see(f"{key}.answer_member", name_of(value, True) if isinstance(value, dict) else None, str(value))
+    unknown = {200: "answers_false", 401: "unauthenticated", 404: "not_found"}.get(stranger.status)
+    if unknown and not (stranger.accepted and "alse" not in stranger.text):
+        trial.notes.see(f"{key}.unknown_key", unknown, f"a key that nobody has: {stranger.status}")
 
 
 def _balance(trial: Trial) -> None:
     """Observe the members of the balance. The effect of a write shows which sign means credit."""
-    before = object_of(trial.ask.get("billing/balance", trial.key))
+    before = flat(object_of(trial.ask.get("billing/balance", trial.key)))
     trial.add_group(f"{trial.label} paid")
-    after = object_of(trial.ask.get("billing/balance", trial.key))
+    after = flat(object_of(trial.ask.get("billing/balance", trial.key)))
     key = "wire.billing.fields"
     moved = [name for name in before if name in after and before[name] != after[name]]
     cents = [name for name in moved if isinstance(before[name], int)]
@@ -238,9 +286,11 @@ def _balance(trial: Trial) -> None:
             f"{key}.balance_cents", name, f"it is {before[name]!r} before a write and {after[name]!r} after"
         )
         trial.notes.see(f"{key}.balance_form", "cents" if cents else "units_text", f"it is {before[name]!r}")
-        fell = float(str(after[name])) < float(str(before[name]))
+        change = round((float(str(after[name])) - float(str(before[name]))) * (1 if cents else CENTS))
+        fell = change < 0
         trial.notes.see(f"{key}.positive_is_credit", fell, f"a write makes it {'fall' if fell else 'rise'}")
-        display = [other for other in before if other != name and isinstance(before[other], str)]
+        trial.notes.see("billing.charge_per_call.management_write_cents", abs(change), "a write changed it so")
+        display = [other for other in moved if other != name and isinstance(before[other], str)]
         if len(display) <= 1:
             trial.notes.see(
                 f"{key}.balance_display", display[0] if display else None, f"the balance has {sorted(before)}"
@@ -253,11 +303,12 @@ def _starting_credit(trial: Trial, key: str) -> None:
     name, form, positive = (
         seen.get(f"wire.billing.fields.{member}") for member in ("balance_cents", "balance_form", "positive_is_credit")
     )
-    if name is None or form is None or positive is None or form.value != "cents":
+    if name is None or form is None or positive is None:
         return
-    balance = object_of(trial.ask.get("billing/balance", key)).get(str(name.value))
-    if isinstance(balance, int):
-        credit = balance if positive.value else -balance
+    balance = flat(object_of(trial.ask.get("billing/balance", key))).get(str(name.value))
+    if isinstance(balance, int) or (isinstance(balance, str) and _is_decimal(balance)):
+        shown = balance if isinstance(balance, int) else round(float(balance) * CENTS)
+        credit = shown if positive.value else -shown
         trial.notes.see(f"{CREDIT}.starting_cents", credit, "the balance of a second new account")
 
 
@@ -287,5 +338,7 @@ def _scope(trial: Trial) -> None:
         trial.notes.see(
             "semantics.group_id_scope", scope, f"first groups of two accounts: {trial.groups[0]}, {mine[0]}"
         )
+    conflicting_headers(trial, key)
     for group in mine:
         trial.ask.post("remove_group", key, body={"group_id": str(number_of(group))})
+    conversion(trial, key)

@@ -12,6 +12,10 @@ from typing import Any
 import pytest
 from second_node import EXAMPLE, node, serving
 
+from conformance.endpoints.client import Target
+from conformance.profile import load_profile
+from conformance.selftest.tools.surveys import measured
+
 CAUGHT_BY = {
     "key-value-listed": ("usage_keys::key-value-is-shown-once", "UKEY-360 UKEY-370"),
     "permissions-merged": ("key_lifecycle::update-replaces-group-ids", "KEYLIFE-030"),
@@ -73,3 +77,10 @@ def test_first_profile_of_the_readme_is_valid(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "conformance", "profile", "check", str(tmp_path / "my-node.yaml")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - our own
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_survey_states_nothing_that_the_profile_denies(program: Path) -> None:
+    with serving(program) as url, Target(url, load_profile(EXAMPLE / "profile.yaml")) as target:
+        one = measured("second node", target, tries=True)
+    assert one.wrong == ()
+    assert len(one.found) >= 0.7 * len(one.different), set(one.different) - set(one.found)

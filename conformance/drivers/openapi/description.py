@@ -91,15 +91,20 @@ class Description:
 
     def needed_in_query(self, operation: Described) -> list[str]:
         """The names of the query parameters that an operation requires by its own description or its path's."""
+        parameters = self.query_parameters(operation).items()
+        return [name for name, parameter in parameters if parameter.get("required") is True]
+
+    def query_parameters(self, operation: Described) -> dict[str, Mapping[str, object]]:
+        """The query parameters of an operation, by its own description or its path's, by name."""
         item = operation.pointer.rpartition("/")[0]
-        needed: dict[object, bool] = {}
+        found: dict[str, Mapping[str, object]] = {}
         for pointer in (f"{item}/parameters", f"{operation.pointer}/parameters"):
             stated = self._at(pointer)
             for number, parameter in enumerate(stated if isinstance(stated, list) else []):
-                found = self._resolved(parameter, f"{pointer}/{number}").value
-                if found.get("in") == "query":
-                    needed[found.get("name")] = found.get("required") is True
-        return [printed(name) for name, required in needed.items() if required]
+                described = self._resolved(parameter, f"{pointer}/{number}").value
+                if described.get("in") == "query":
+                    found[printed(described.get("name"))] = described
+        return found
 
     def body_schema(self, operation: Described) -> str | None:
         """The pointer to the schema of an operation's JSON body; None where none is described."""
@@ -125,6 +130,10 @@ class Description:
         if not isinstance(value, dict):
             raise Mismatch(f"an object at {pointer} of the OpenAPI description", printed(value))
         return Described(pointer, value)
+
+    def at(self, reference: str) -> object:
+        """What a reference inside the document names; MISSING where it names nothing there."""
+        return self._at(reference[1:]) if reference.startswith("#/") else MISSING
 
     def _at(self, pointer: str) -> object:
         value: object = self.document

@@ -46,14 +46,15 @@ def measure(name: str, *, tries: bool) -> Measure:
     """Survey a node."""
     variant = VARIANTS.get(name)
     with target_node(variant.alter if variant else _as_it_is, "0", variant.profile if variant else {}) as target:
-        return _measured(name, target, tries=tries)
+        return measured(name, target, tries=tries)
 
 
 def _as_it_is(_: Node) -> None:
     """The reference node itself."""
 
 
-def _measured(name: str, target: Target, *, tries: bool) -> Measure:
+def measured(name: str, target: Target, *, tries: bool) -> Measure:
+    """Survey the node of a target, whose profile says what is right."""
     notes, ask = Notes(), Asker(target)
     read(ask, notes)
     if tries:

@@ -1,0 +1,95 @@
+"""`init` of a node that another team wrote: what its OpenAPI description tells, and what its answers show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from stranger import CHOICES, altered
+
+from conformance.selftest.tools.serving import target_node
+from conformance.survey import Asker, Notes, read, try_out
+from conformance.survey.described import DescribedApi
+
+PATHS = "wire.operations.method_and_path"
+
+
+@pytest.fixture(scope="module")
+def notes() -> Iterator[Notes]:
+    """What `init --try` sees of the stranger."""
+    with target_node(altered(*CHOICES.values()), "0") as target:
+        seen = Notes()
+        ask = Asker(target)
+        read(ask, seen)
+        try_out(ask, seen)
+        yield seen
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        (f"{PATHS}.create_wallet", "GET /create_wallet"),
+        (f"{PATHS}.run_action", "POST /execute"),
+        ("wire.new_account.fields.account_name", "handle"),
+        ("wire.new_account.fields.account_description", "blurb"),
+        ("wire.add_group.fields.group_name", "handle"),
+        ("wire.list_groups.item_fields.name", "name"),
+        ("wire.list_groups.id_form", "hex"),
+        ("wire.mutating_responses.group_id", "group_id"),
+        ("wire.pkp.id_source.rule", "keccak256_of_address"),
+        ("wire.requests.group_id_form", "decimal_string"),
+        ("wire.convert.response.success", "success"),
+        ("limits.entries_per_write", 10),
+        ("exec.sandbox_api.arguments", "object"),
+        ("exec.pkp_selection.swallowed_refusal", "refuses_run"),
+        ("auth.conflicting_headers", "refused"),
+        ("auth.usage_key_permission.update_group", "account_key"),
+        ("semantics.group_membership_idempotence.add_present", "conflict"),
+    ],
+)
+def test_survey_sees_what_the_stranger_does(notes: Notes, key: str, value: object) -> None:
+    assert notes.seen[key].value == value, notes.unclear.get(key)
+
+
+def document(paths: dict[str, object], **more: object) -> DescribedApi:
+    return DescribedApi({"openapi": "3.1.0", "paths": paths, **more}, "http://node.example/core/v1/openapi.json")
+
+
+def body(schema: object) -> dict[str, object]:
+    return {"requestBody": {"content": {"application/json": {"schema": schema}}}}
+
+
+def test_described_operation_is_known_by_its_members_whatever_its_path_is_called() -> None:
+    schema = {"type": "object", "properties": {"group_id": {}, "pkp_id": {}}}
+    api = document({"/core/v1/a": {"put": body(schema)}, "/core/v1/remove_pkp_from_group": {"post": body(schema)}})
+
+    assert api.candidates("add_pkp_to_group", "POST /add_pkp_to_group") == ["PUT /a"]
+
+
+def test_described_members_are_read_through_references_and_parts() -> None:
+    schemas = {
+        "Labels": {"properties": {"handle": {"type": "string"}, "blurb": {"type": ["string", "null"]}}},
+        "New": {"allOf": [{"$ref": "#/components/schemas/Labels"}], "properties": {"email": {"type": "string"}}},
+    }
+    api = document(
+        {"/core/v1/new_account": {"post": body({"$ref": "#/components/schemas/New"})}}, components={"schemas": schemas}
+    )
+
+    assert api.labels("new_account") == ("handle", "blurb", "email")
+
+
+def test_description_that_leads_to_itself_tells_nothing() -> None:
+    schemas = {"A": {"$ref": "#/components/schemas/A"}}
+    api = document({"/core/v1/a": {"post": body({"$ref": "#/components/schemas/A"})}}, components={"schemas": schemas})
+
+    assert api.labels("a") is None
+
+
+@pytest.mark.parametrize(
+    ("stated", "sent"), [("string", "7"), ("integer", 7), (["integer", "string"], 7), ("boolean", 7), (None, 7)]
+)
+def test_whole_number_is_sent_in_the_type_that_is_described(stated: object, sent: object) -> None:
+    schema = {"properties": {"group_id": {} if stated is None else {"type": stated}}}
+    api = document({"/core/v1/a": {"post": body(schema)}})
+
+    assert api.fitted("a", {"group_id": 7, "name": "x"}) == {"group_id": sent, "name": "x"}
