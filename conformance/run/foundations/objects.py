@@ -112,6 +112,14 @@ OBJECTS = (
         departures=(StateChanged,),
     ),
     Foundation(
+        "hashes in lists of actions",
+        "list_actions",
+        trials.actions_are_listed_by_hashes,
+        "endpoints::action-metadata",
+        "EP-270",
+        departures=(Malformed, Mismatch),
+    ),
+    Foundation(
         "lists of an account's own things",
         "list_groups list_api_keys list_wallets list_actions",
         None,
@@ -266,6 +274,17 @@ OBJECTS = (
         trials.wallets_are_made,
         "accounts::wallet-joins-its-account",
         "ACC-010 ACC-080 EP-230 EP-350 EP-430 LIST-170 PKP-010 PKP-030 PKP-110 ACC-110",
+    ),
+    Foundation(
+        "PKP ids in writes",
+        "add_group update_group add_pkp_to_group remove_pkp_from_group",
+        trials.writes_take_pkp_ids,
+        "wallets::wallet-is-named-by-its-id",
+        "PKP-010",
+        upon=("groups", "wallets"),
+        departures=(NotAccepted, WrongRefusal),
+        refused_as="invalid",
+        shown_by=NotAccepted,
     ),
     Foundation(
         "every wallet in lists",

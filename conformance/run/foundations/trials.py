@@ -296,6 +296,16 @@ def wallets_are_made(session: Session) -> None:
     _must(session, made[0].id != made[1].id, "two wallets of different ids", made[0].id)
 
 
+def writes_take_pkp_ids(session: Session) -> None:
+    """A wallet is named by its id in one of the writes at least: as an addition to a group, or in a new group."""
+    key, groups = _account(session), Groups(session)
+    with set_up():
+        wallet, group = Pkps(session).create(key), groups.add(key)
+    added = session.send(session.request("add_pkp_to_group", key, group_id=group.id, pkp_id=wallet.id))
+    if not added.accepted and not session.send(groups.creation(key, pkp_ids=[wallet.id])).accepted:
+        raise NotAccepted("acceptance (2xx) of a write that names a wallet by its id", added.summary, added.exchange)
+
+
 def creations_of_wallets_count(session: Session) -> None:
     """After a creation the account lists one wallet more."""
     key, pkps = _account(session), Pkps(session)
@@ -331,6 +341,16 @@ def lists_of_actions_are_of_one_group(session: Session) -> None:
         actions.add(key, actions.sample_cid("registered"))
         group = Groups(session).add(key)
     _hashes(session, "list_actions of the group", actions.list(key, group.id), [])
+
+
+def actions_are_listed_by_hashes(session: Session) -> None:
+    """An item of the account's list of actions has a `hashed_cid`."""
+    key, actions = _account(session), Actions(session)
+    with set_up():
+        actions.add(key, actions.sample_cid("listed"))
+        listed = actions.list(key)
+        _must(session, bool(listed), "an item in list_actions", listed)
+    _must(session, MISSING not in _pluck(listed, "hashed_cid"), "a `hashed_cid` of each item of list_actions", listed)
 
 
 def actions_are_all_listed(session: Session) -> None:

@@ -1,0 +1,52 @@
+"""What a stranger breaks is charged to the one statement that it breaks; what builds on that is blocked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+from stranger import DEVIATIONS, altered
+
+from conformance.resources import scenarios
+from conformance.run.case import rows_by_id
+from conformance.run.loader import load
+from conformance.run.runner import run_case
+from conformance.selftest.tools.serving import target_node
+from conformance.verdict import Verdict
+
+CASES = {case.id: case for case in load([scenarios()])}
+CHARGED: Mapping[str, tuple[str, ...]] = {
+    "hash_as_id": ("endpoints::action-metadata", "EP-270"),
+    "short_wallet_ids": ("wallets::wallet-is-named-by-its-id", "PKP-010"),
+}
+BLOCKED: Mapping[str, tuple[str, ...]] = {
+    "hash_as_id": (
+        "actions::client-computed-hash-in-group-lists",
+        "actions::two-versions-are-two-actions",
+        "endpoints::add-group",
+        "groups::lists-given-at-creation",
+        "lists::lists-follow-wallet-and-action-writes",
+    ),
+    "short_wallet_ids": (
+        "endpoints::add-group",
+        "endpoints::wallets-join-and-leave-groups",
+        "scopes::a-missing-scope-is-not-replaced[none]",
+        "scopes::creator-fills-the-group",
+        "scopes::each-scope-can-be-granted[group-create]",
+        "scopes::seven-scopes-in-one-key",
+    ),
+}
+
+
+@pytest.mark.parametrize("deviation", CHARGED)
+def test_deviation_is_charged_once(deviation: str) -> None:
+    case, *charged = CHARGED[deviation]
+    with target_node(altered(DEVIATIONS[deviation]), "1") as target:
+        target.judging = rows_by_id(CASES[name] for name in (case, *BLOCKED[deviation]))
+        outcomes = {name: run_case(CASES[name], target) for name in (case, *BLOCKED[deviation])}
+
+    judge = outcomes.pop(case)
+    assert (judge.verdict, list(judge.contradicted)) == (Verdict.FAIL, charged), judge.reason
+    assert {name: one.verdict for name, one in outcomes.items()} == dict.fromkeys(outcomes, Verdict.INCONCLUSIVE)
+    told = {name: one.reason for name, one in outcomes.items() if case.partition("[")[0] not in one.reason}
+    assert told == {}, "each names the case that judges what blocks it"
