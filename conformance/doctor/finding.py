@@ -30,6 +30,8 @@ class Finding:
     """What to do about it."""
     ends_run: bool = False
     """Whether the run has to end, because no case could judge the node."""
+    tells_run: bool = False
+    """Whether a run says it before its cases, though it goes on."""
 
 
 def of_problem(check: str, problem: StepProblem, log: ExchangeLog) -> Finding:

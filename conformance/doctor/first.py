@@ -34,7 +34,7 @@ def first_look(target: Target, *, spends: bool = True) -> Iterator[Finding]:
     With `spends`, make an account and a group, if the profile states that new accounts have credit.
     """
     session = Session(target, "doctor::first")
-    for check in (_address, _brand, _chain, _credit):
+    for check in (_address, _brand, _fits, _chain, _credit):
         if check is _credit and not spends:
             continue
         try:
@@ -118,6 +118,13 @@ def described_brands(session: Session) -> list[str]:
     paths = member(answer.value, "paths") if answer.accepted and answer.readable else None
     matches = [OF_BRAND.search(path) for path in paths] if isinstance(paths, dict) else []
     return [match[1] for match in matches if match]
+
+
+def _fits(session: Session) -> Finding | None:
+    """Check that the profile's requests fit the node's description."""
+    from conformance.doctor.described import fits_description  # noqa: PLC0415 - validators of schemas take long to load
+
+    return fits_description(session) if session.profile.offers("openapi") else None
 
 
 def _chain(session: Session) -> Finding | None:

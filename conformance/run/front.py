@@ -22,6 +22,7 @@ from conformance.run.journal import taken_up
 from conformance.run.options import Options
 from conformance.run.processes import CAN_FORK
 from conformance.run.reporter import Reporter
+from conformance.values.shown_text import plain
 
 
 class FirstLook:
@@ -45,6 +46,8 @@ class FirstLook:
         for finding in findings:
             if finding.ends_run:
                 raise pytest.UsageError(f"{finding.found}; {finding.mend} ({HINT})")
+            if finding.tells_run:
+                print(f"service-conformance: {plain(finding.found)}; {finding.mend}", file=sys.stderr)
 
 
 def run(options: Options, allure: Path | None = None, link_patterns: Sequence[str] = ()) -> int:
