@@ -52,7 +52,8 @@ RUNS = (
         "execution_rule::account-key",
         "EXEC-020 EXEC-120",
         upon=(*NEEDED_BY_RUNS, "permission of runs"),
-        departures=(NotAccepted,),
+        departures=(NotAccepted, Mismatch),
+        shown_by=NotAccepted,
         refused_as="forbidden",
     ),
     Foundation(

@@ -18,6 +18,7 @@ CASES = {case.id: case for case in load([scenarios()])}
 CHARGED: Mapping[str, tuple[str, ...]] = {
     "hash_as_id": ("endpoints::action-metadata", "EP-270"),
     "short_wallet_ids": ("wallets::wallet-is-named-by-its-id", "PKP-010"),
+    "account_key_may_not_run": ("execution_rule::account-key", "EXEC-020"),
 }
 BLOCKED: Mapping[str, tuple[str, ...]] = {
     "hash_as_id": (
@@ -35,7 +36,17 @@ BLOCKED: Mapping[str, tuple[str, ...]] = {
         "scopes::each-scope-can-be-granted[group-create]",
         "scopes::seven-scopes-in-one-key",
     ),
+    "account_key_may_not_run": (
+        "group_runs::account-key-uses-every-group",
+        "key_runs::either-header",
+    ),
 }
+
+
+def test_wallet_of_another_account_is_judged_though_account_keys_may_not_run() -> None:
+    with target_node(altered(DEVIATIONS["account_key_may_not_run"]), "1") as target:
+        outcome = run_case(CASES["key_custody::listing-a-wallet-of-another-account"], target)
+    assert outcome.verdict is Verdict.PASS, outcome.reason
 
 
 @pytest.mark.parametrize("deviation", CHARGED)
