@@ -32,6 +32,7 @@ LONGEST_STEP = 20
 GROUPS = 5
 OUT_OF_CREDIT = 402
 CENTS = 100
+SETTLING = 3
 
 
 def try_out(ask: Asker, notes: Notes, key: str | None = None) -> None:
@@ -46,6 +47,7 @@ def try_out(ask: Asker, notes: Notes, key: str | None = None) -> None:
         return
     for step in (
         _pages,
+        _settles,
         _account_exists,
         _balance,
         wallets,
@@ -181,6 +183,19 @@ def _group_answer(trial: Trial, answer: JsonValue) -> None:
         )
     if success or not any(isinstance(value, bool) for value in members.values()):
         trial.notes.see("wire.mutating_responses.success", success, f"add_group answers {sorted(members)}")
+
+
+def _settles(trial: Trial) -> None:
+    """Observe whether writes show at once: groups that are added, one after the other, and their removals."""
+    before, at_once = len(trial.all_groups()), True
+    for number in range(1, SETTLING + 1):
+        added = trial.add_group(f"{trial.label} settling {number}").accepted
+        at_once = at_once and added and len(trial.all_groups()) == before + number
+    for left, group in reversed([*enumerate(trial.all_groups())][before:]):
+        trial.post("remove_group", {"group_id": str(number_of(group.get("id")))})
+        at_once = at_once and len(trial.all_groups()) == left
+    if at_once:
+        trial.notes.see("semantics.settle_time_seconds", 0, f"{SETTLING} groups show and go at once")
 
 
 def _pages(trial: Trial) -> None:

@@ -70,7 +70,7 @@ def test_file_of_a_survey_is_a_profile_with_a_question_for_each_key_not_seen(tmp
 
     assert load_profile(path).wire == left.wire
     text = path.read_text(encoding="utf-8")
-    assert "# semantics.settle_time_seconds? [0] How long after a write's answer" in text
+    assert "# limits.rate? [unlimited] How many requests a second" in text
     assert "\n  slug: service  # POST /get_service_action_ipfs_id answers\n" in text
 
 
