@@ -53,8 +53,6 @@ RESTART_SECONDS = 20.0
 RETRY_SECONDS = 0.2
 FIRST_WAIT_SECONDS = 1.0
 """The first wait for a node that limits the rate of requests and says nothing of time; each is twice the one before."""
-PUT_OFF = 429, 503
-"""Statuses with which a node asks to come back later (RFC 6585, 4; RFC 9110, 15.6.4)."""
 BYTES_OF_FIRST_CHUNK = 7
 """Where a body in chunks is cut: inside the name of a member."""
 MOST_HEADERS = 256
@@ -261,7 +259,7 @@ class Target:
                 waited, unasked = True, 2 * unasked
                 self.wait(wait, log)
                 continue
-            self._is_put_off = answer.status in PUT_OFF and waited
+            self._is_put_off = answer.status == 429 and waited
             if wait is not None and waited:
                 self._patience.note_timeout(began)
             else:
@@ -455,14 +453,14 @@ def _longest(profile: Profile) -> float:
 def asked_to_wait(answer: Answer, unasked: float | None = None) -> float | None:
     """The seconds after which a node that limits the rate of requests permits a retry (RFC 6585, 4).
 
-    A request answered with 429, or with 503 and `Retry-After`, was not carried out, so any may be repeated. `unasked`
-    is for a 429 that says nothing of time. None: the answer permits no retry.
+    A request answered with 429 was not carried out, so any may be repeated. `unasked` is for a 429 that says nothing of
+    time. None: the answer permits no retry.
     """
     after = answer.headers.get("retry-after", "").strip()
-    if answer.status == 429 and not after:
-        return unasked
-    if answer.status not in PUT_OFF or not after:
+    if answer.status != 429:
         return None
+    if not after:
+        return unasked
     seconds = float(after) if after.isdecimal() else _seconds_until(after, answer.headers.get("date", ""))
     return None if seconds is None else max(seconds, RETRY_SECONDS)
 

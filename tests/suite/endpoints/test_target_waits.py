@@ -101,13 +101,12 @@ def test_member_that_the_profile_says_is_absent_is_none(node: TinyNode) -> None:
         assert session.call("list_groups", key, page_number=0, page_size=5).value == [{"id": 1}]
 
 
-@pytest.mark.parametrize("told", [Told(429), Told(503, headers={"Retry-After": "1"})], ids=["429", "503"])
-def test_request_that_is_put_off_is_sent_again_after_a_while(node: TinyNode, session: Session, told: Told) -> None:
+def test_request_that_is_put_off_is_sent_again_after_a_while(node: TinyNode, session: Session) -> None:
     asked: list[float] = []
 
     def busy_once(request: Asked) -> Told:
         asked.append(time.monotonic())
-        return told if len(asked) == 1 else node.honest(request)
+        return Told(429) if len(asked) == 1 else node.honest(request)
 
     node.faults["new_account"] = busy_once
     assert session.call("new_account", account_name="n", account_description="d").accepted
