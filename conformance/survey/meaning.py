@@ -62,6 +62,8 @@ def outcome(trial: Trial, key: str, answer: Answer, how: str) -> None:
         for kind, observation in seen.items()
         if observation is not None and isinstance(observation.value, list) and answer.status in observation.value
     ]
+    if len(by_status) > 1:  # what was sent is JSON, and no typed data
+        by_status = [kind for kind in by_status if kind != "malformed"]
     usual = USUAL.get(answer.status)
     if not by_status and usual and seen[usual] is None:
         by_status = [usual]
