@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from conformance.problems import LoadProblem
 from conformance.run.options import SELECTING, SPELLINGS, Options
-from conformance.run.runner import LOST_THE_NODE
+from conformance.run.unanswered import LOST_THE_NODE
 from conformance.verdict import Outcome
 
 JOURNAL_NAME = "unfinished.jsonl"

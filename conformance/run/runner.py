@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -18,18 +16,15 @@ from conformance.drivers.steps.caserun import CaseRun
 from conformance.endpoints.client import Target
 from conformance.endpoints.conversation import GroupMembers, conversation
 from conformance.endpoints.interruption import cleaning_up
-from conformance.endpoints.messages import OF_GATEWAYS
 from conformance.endpoints.redaction import Secrets
 from conformance.endpoints.requests import GROUP_IDS
 from conformance.problems import (
     Departure,
     IdleConnectionClosed,
-    NodeSilent,
     Problem,
     ProfileSilent,
     SetupFailed,
     StepProblem,
-    Unreachable,
 )
 from conformance.profile import Operation, listening
 from conformance.run import blocked
@@ -41,6 +36,7 @@ from conformance.run.known import Entry, Known, load_known
 from conformance.run.loader import load
 from conformance.run.offered import is_for_others, not_offered
 from conformance.run.stated import stated_hint
+from conformance.run.unanswered import when_answered
 from conformance.service.cleanup import clean_up, set_clock_right
 from conformance.service.reliance import Reliance
 from conformance.verdict import ASSUMED, NOT_APPLICABLE, Failure, Outcome, Verdict
@@ -50,10 +46,6 @@ __all__ = ["Case", "Entry", "Known", "Target", "load", "load_known", "run_case"]
 CLEAN_UP_SECONDS = 5.0
 """How long a case that is interrupted may clean up: its node may have stopped answering."""
 
-WAITS_BEHIND_A_GATEWAY = (0.0, 1.0, 2.0, 4.0, 8.0)
-"""Seconds between looks whether a node is back, which a gateway answers for."""
-LOST_THE_NODE = frozenset({NodeSilent.code, Unreachable.code})
-"""The `problem` of cases that did not meet the node, however long they waited."""
 ENDED_FROM_OUTSIDE = frozenset({"KeyboardInterrupt", "GeneratorExit", "GreenletExit"})
 """Exceptions by which a signal, Python or gevent end what runs. By name: gevent is there in campaigns alone."""
 
@@ -78,7 +70,7 @@ def run_case(case: Case, target: Target) -> Outcome:
             if run.change_is_unclear:
                 outcome = _pinned_down(case, target, reliance, outcome, began)
             again = partial(_again, case, reliance, began)
-            outcome = _when_answered(outcome, run, partial(again, target.without_kept_connections()))
+            outcome = when_answered(outcome, run, partial(again, target.without_kept_connections()))
             return when_settled(outcome, target, reliance, again)
     except BaseException as error:  # SystemExit and pytest.skip, too, become a verdict, and the other cases run
         if type(error).__name__ in ENDED_FROM_OUTSIDE:
@@ -95,44 +87,6 @@ def _without_kept_connections(
 
 def _again(case: Case, reliance: Reliance, began: float, target: Target) -> Outcome:
     return _run(case, CaseRun(target, case.id, reliance), began)
-
-
-def _when_answered(outcome: Outcome, run: CaseRun, again: Callable[[], Outcome]) -> Outcome:
-    """The outcome of a case, that of a second run where it is not sure that the node's own answer was met.
-
-    Nothing in the specification says how soon an answer comes: a busy machine is late once, a node that hangs again. A
-    connection may break on its way, and a gateway answers in the place of a node that restarts. Where connections break
-    now at this request and now at that one, nothing was learnt.
-    """
-    if outcome.verdict not in {Verdict.FAIL, Verdict.INCONCLUSIVE} or not _met_no_answer(run):
-        return outcome
-    if outcome.properties.get("problem") in LOST_THE_NODE:
-        return outcome
-    _await_node(run)
-    second = again()
-    both = [found.failure for found in (outcome, second) if _is_unanswered(found)]
-    if second.verdict is Verdict.FAIL and len({failure.step for failure in both if failure}) > 1:
-        why = f"connections break now here, now there: {second.reason}"
-        second = replace(second, verdict=Verdict.INCONCLUSIVE, reason=why)
-    return added(second, replace(outcome, repeats=1, waited_seconds=run.log.spending.waited))
-
-
-def _met_no_answer(run: CaseRun) -> bool:
-    return any(exchange.status is None or exchange.status in OF_GATEWAYS for exchange in run.log.raw)
-
-
-def _is_unanswered(outcome: Outcome) -> bool:
-    asked = outcome.failure.exchange if outcome.failure else None
-    return asked is not None and asked.status is None
-
-
-def _await_node(run: CaseRun) -> None:
-    """Wait for a limited time until no gateway answers in the node's place."""
-    for seconds in WAITS_BEHIND_A_GATEWAY:
-        run.target.wait(seconds, run.log)
-        with suppress(StepProblem):
-            if run.send(run.request("get_node_chain_config")).status not in OF_GATEWAYS:
-                break
 
 
 def _pinned_down(case: Case, target: Target, reliance: Reliance, outcome: Outcome, began: float) -> Outcome:

@@ -12,7 +12,7 @@ from tiny_node import DROP, Asked, TinyNode, Told, always
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.endpoints.pace import Budget
 from conformance.profile import Profile
-from conformance.run import runner
+from conformance.run import unanswered
 from conformance.run.runner import Case, Target, run_case
 from conformance.verdict import NOT_APPLICABLE, Outcome, Verdict
 
@@ -475,7 +475,7 @@ def once(node: TinyNode, told: Told) -> Callable[[Asked], Told]:
 def test_answer_of_a_gateway_while_the_node_restarts_charges_nothing(
     run: Run, node: TinyNode, told: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runner, "WAITS_BEHIND_A_GATEWAY", (0.01, 0.01))
+    monkeypatch.setattr(unanswered, "WAITS_BEHIND_A_GATEWAY", (0.01, 0.01))
     node.faults["add_group"] = once(node, told)
     node.faults["get_node_chain_config"] = once(node, told)
 
@@ -488,7 +488,7 @@ def test_answer_of_a_gateway_while_the_node_restarts_charges_nothing(
 def test_gateways_answer_that_comes_again_is_a_failure(
     run: Run, node: TinyNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runner, "WAITS_BEHIND_A_GATEWAY", (0.01, 0.01))
+    monkeypatch.setattr(unanswered, "WAITS_BEHIND_A_GATEWAY", (0.01, 0.01))
     node.faults["add_group"] = always(503)
 
     outcome = run(ADD)
