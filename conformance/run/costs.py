@@ -28,6 +28,11 @@ class Cost(NamedTuple):
     gas: int = 0
 
 
+AS_A_WRITE = 10
+"""How many reads take as long as a write on a slow node and on a fast one, in between. A write costs a cent."""
+GAS_OF_A_TRANSACTION = 200_000
+
+
 @cache
 def measured() -> Mapping[str, Cost]:
     """What each shipped case takes, by its id."""
@@ -38,6 +43,12 @@ def measured() -> Mapping[str, Cost]:
 def cost(case_id: str) -> float:
     """Requests that a case needs: measured, or the median of the measured cases."""
     return _cost(case_id).requests
+
+
+def length(case_id: str) -> float:
+    """How long a case takes, compared with others: requests, of which writes and transactions wait for a block."""
+    found = _cost(case_id)
+    return found.requests + AS_A_WRITE * (found.charged_cents + found.gas / GAS_OF_A_TRANSACTION)
 
 
 def expected(case_ids: Collection[str]) -> Cost:

@@ -33,7 +33,7 @@ from conformance.report.replay import write_replays
 from conformance.report.results import RunEvidence
 from conformance.report.write import MATRIX_NAME, RESULTS_NAME, is_special
 from conformance.run.case import Case, rows_by_id
-from conformance.run.costs import cheapest, cost
+from conformance.run.costs import cheapest, length
 from conformance.run.evidence import EvidenceKeeper
 from conformance.run.items import RESULTS, RUNNING, CaseItem, PackFile
 from conformance.run.journal import Begun, Journal, taken_up
@@ -211,7 +211,7 @@ class ConformanceSession:
             return None
         items = [item for item in session.items if isinstance(item, CaseItem)]
         others = [item for item in session.items if not isinstance(item, CaseItem)]
-        items.sort(key=lambda item: (item.case.info.counts_time, -cost(item.case.id)))
+        items.sort(key=lambda item: (item.case.info.counts_time, -length(item.case.id)))
         with self._workers([item.case for item in items]) as workers:
             for last in (False, True):  # all others have ended when the first case that restarts the node begins
                 self._run_at_once(session, workers, [item for item in items if _may_end_the_node(item) is last])

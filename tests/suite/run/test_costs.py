@@ -64,3 +64,12 @@ def test_costs_of_nearly_all_shipped_cases_were_measured(shipped: list[Case]) ->
     stale = (ids ^ costs.measured().keys()) - {case.id for case in shipped if case.info.needs}
 
     assert len(stale) < len(ids) / 10, f"renew them with `python -m benchmarks.costs`: {sorted(stale)}"
+
+
+def test_case_with_writes_and_transactions_begins_before_one_that_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = {"reads": costs.Cost(30), "writes": costs.Cost(10, charged_cents=3), "sends": costs.Cost(10, gas=1_000_000)}
+    monkeypatch.setattr(costs, "measured", lambda: known)
+
+    assert sorted(known, key=costs.length) == ["reads", "writes", "sends"]
+    assert costs.expected(["reads", "sends"]) == costs.Cost(40, 0, 0, 1_000_000)
+    assert costs.expected([]) == costs.Cost(0)
