@@ -235,7 +235,11 @@ def evidence_follows_a_renewal(judge: Judge, session: Session) -> None:
             judge_rules(got, "evidence about the renewed certificate", requirement, [rule], session.log)
 
 
-@case("evidence-follows-a-restart", requirements=list(RENEWED), needs=["attestation", "tls", "restart"])
+@case(
+    "evidence-follows-a-restart",
+    requirements=["ATT-170", "ATT-180", "ATT-240", "ATT-110", "ATT-130"],
+    needs=["attestation", "tls", "restart"],
+)
 def evidence_follows_a_restart(judge: Judge, session: Session, restarts: Restarts) -> None:
     """After a restart all evidence is about the certificate that is served then, whether it is another one or not."""
     restarts.stop()

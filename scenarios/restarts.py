@@ -55,9 +55,6 @@ LISTS: Mapping[str, Kept] = {
     "wallets of the group": Kept("id", "EP-370", "EP-220"),
     "actions of the group": Kept("hashed_cid", "EP-360", "EP-210"),
 }
-OF_LISTS = sorted(
-    {one for kept in LISTS.values() for one in (kept.there, kept.gone, kept.name, kept.description)} - {""}
-)
 Records = Mapping[str, Sequence[object]]
 
 
@@ -210,9 +207,33 @@ def goes_on(judge: Judge, node: Node, one: Furnished) -> None:
 @case(
     "account-is-kept",
     requirements=[
-        *OF_LISTS,
-        *("AKEY-060", "EXEC-010", "GRPLIFE-120", "KEYLIFE-020", "KEYLIFE-030", "KEYLIFE-070", "KEYLIFE-080"),
-        *("LIST-010", "LIST-120", "PKP-100", "PKP-110"),
+        "EP-210",
+        "EP-220",
+        "EP-230",
+        "EP-280",
+        "EP-290",
+        "EP-300",
+        "EP-360",
+        "EP-370",
+        "GRP-020",
+        "GRP-030",
+        "GRPLIFE-010",
+        "GRPLIFE-100",
+        "KEYLIFE-010",
+        "KEYLIFE-090",
+        "UKEY-020",
+        "UKEY-030",
+        "AKEY-060",
+        "EXEC-010",
+        "GRPLIFE-120",
+        "KEYLIFE-020",
+        "KEYLIFE-030",
+        "KEYLIFE-070",
+        "KEYLIFE-080",
+        "LIST-010",
+        "LIST-120",
+        "PKP-100",
+        "PKP-110",
     ],
     needs=NEEDS,
 )

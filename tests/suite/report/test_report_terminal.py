@@ -45,9 +45,9 @@ def test_passing_requirements_are_counted_apart_from_those_passing_in_part() -> 
 
 def test_failed_requirement_is_told_with_clause_and_departure() -> None:
     text = shown(record(PASSED, FAILED))
-    assert "A-020 (should; Limits) The node counts." in text
+    assert "A-010 (must; Limits) The node counts." in text
     assert "p::b: steps[1] call x: expected a [b] list; got nothing" in text
-    assert "by the same cases also A-010, A-030" in text
+    assert "by the same cases also A-020, A-030" in text
 
 
 def test_case_that_was_told_in_full_is_only_named() -> None:
