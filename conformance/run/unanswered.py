@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 
 from conformance.drivers.steps.caserun import CaseRun
@@ -51,6 +50,10 @@ def _await_node(run: CaseRun) -> None:
     """Wait for a limited time until no gateway answers in the node's place."""
     for seconds in WAITS_BEHIND_A_GATEWAY:
         run.target.wait(seconds, run.log)
-        with suppress(StepProblem):
+        try:
             if run.send(run.request("get_node_chain_config")).status not in OF_GATEWAYS:
-                break
+                return
+        except NodeSilent:
+            return
+        except StepProblem:
+            continue
