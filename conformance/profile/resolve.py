@@ -226,7 +226,8 @@ def _group_ids_form(profile: Profile, kind: str) -> str | None:
 
 def _group_id_sent(profile: Profile, name: str, fixed: OperationSpec) -> str:
     is_open = "group_id" in fixed.request and fixed.effect is Effect.WRITE and name != "remove_group"
-    return profile.wire.requests.group_id_form if is_open else "integer"
+    with read_aside():  # the specification says u64, so that who states nothing relies on nothing
+        return profile.wire.requests.group_id_form if is_open else "integer"
 
 
 def _page_member(profile: Profile, name: str, fixed: OperationSpec) -> str | None:
