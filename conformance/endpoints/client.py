@@ -259,7 +259,7 @@ class Target:
                 waited, unasked = True, 2 * unasked
                 self.wait(wait, log)
                 continue
-            self._is_put_off = answer.status == 429 and waited
+            self._is_put_off = answer.status == 429 and (waited or self._is_put_off)
             if wait is not None and waited:
                 self._patience.note_timeout(began)
             else:
