@@ -69,16 +69,26 @@ def cheapest(cases: Sequence[Case], is_offered: Callable[[Case], bool]) -> set[s
     """Choose few cheap cases that together name every requirement of the given cases, and return their ids.
 
     A case that the node's profile rules out is chosen for a requirement only where the profile rules out all its cases.
+    Weighted set cover: again and again the case that costs least for each requirement that is not named yet.
     """
-    ranked = sorted(cases, key=lambda case: (not is_offered(case), cost(case.id)))
+    offered = {requirement for case in cases if is_offered(case) for requirement in case.requirements}
+    every = {requirement for case in cases for requirement in case.requirements}
     chosen: list[Case] = []
-    named: Counter[str] = Counter()
-    for case in ranked:
-        if not named.keys() >= set(case.requirements):
-            chosen.append(case)
-            named.update(set(case.requirements))
-    for case in reversed(chosen.copy()):
+    for unnamed, pool in (offered, [*filter(is_offered, cases)]), (every - offered, cases):
+        while unnamed:
+            naming = [case for case in pool if not unnamed.isdisjoint(case.requirements)]
+            best = min(naming, key=lambda case: cost(case.id) / len(unnamed.intersection(case.requirements)))
+            chosen.append(best)
+            unnamed -= set(best.requirements)
+    return {case.id for case in _needed(chosen)}
+
+
+def _needed(chosen: Sequence[Case]) -> list[Case]:
+    """The cases without those whose requirements the others name, too; the costly ones leave first."""
+    named = Counter(requirement for case in chosen for requirement in set(case.requirements))
+    kept = list(chosen)
+    for case in sorted(chosen, key=lambda case: cost(case.id), reverse=True):
         if all(named[requirement] > 1 for requirement in case.requirements):
-            chosen.remove(case)
+            kept.remove(case)
             named.subtract(set(case.requirements))
-    return {case.id for case in chosen}
+    return kept
