@@ -10,7 +10,7 @@ from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.profile import Operation, read_aside
 from conformance.service.acceptance import Accepted
-from conformance.service.derivations import pkp_id_in
+from conformance.service.derivations import pkp_id, pkp_id_in
 from conformance.service.lists import read_list
 from conformance.service.session import DESCRIPTION, Session
 from conformance.values.ids import Address, GroupId, PkpId
@@ -40,7 +40,7 @@ class Pkps:
         return self.create_several(key, 1)[0]
 
     def create_several(self, key: str, count: int) -> list[Pkp]:
-        """Create `count` wallets, and read their ids from the list once."""
+        """Create `count` wallets; their ids as in `listed`."""
         return self.listed(key, self.creations(key, count))
 
     def creations(self, key: str, count: int) -> list[tuple[Answer, Accepted]]:
@@ -49,11 +49,31 @@ class Pkps:
         return [self._session.accept(request) for _ in range(count)]
 
     def listed(self, key: str, made: Sequence[tuple[Answer, Accepted]]) -> list[Pkp]:
-        """Wallets that were created, with their ids, which are read from the list once."""
+        """Wallets that were created, with their ids.
+
+        These are read from the list. Where the profile states how they are made and the run's first ones were listed
+        so, they are computed.
+        """
+        addresses = [Address(printed(member(answer.value, "wallet_address"))) for answer, _ in made]
+        ids = self._ids_by_rule(key, addresses) or self._ids_in_list(key, addresses)
+        return [Pkp(own, address, accepted) for own, address, (_, accepted) in zip(ids, addresses, made, strict=True)]
+
+    def _ids_by_rule(self, key: str, addresses: Sequence[Address]) -> list[PkpId]:
+        """The computed ids; none where the rule is not stated, or the list has contradicted it."""
+        target = self._session.target
+        with read_aside():
+            rule = target.profile_value(ID_RULE)
+        if rule is None or ID_RULE in target.profile.assumed:
+            return []
+        computed = [pkp_id(address, rule) for address in addresses]
+        holds = target.remembered(ID_RULE, lambda: self._ids_in_list(key, addresses) == computed)
+        return computed if holds else []
+
+    def _ids_in_list(self, key: str, addresses: Sequence[Address]) -> list[PkpId]:
         listed = self.list(key)
         with nullcontext() if any(member(item, "id") is MISSING for item in listed) else read_aside():
             rule = self._session.target.profile_value(ID_RULE)
-        return [Pkp(pkp_id_in(listed, address, rule), address, accepted) for address, accepted in map(_address, made)]
+        return [pkp_id_in(listed, address, rule) for address in addresses]
 
     def creation(self, key: str) -> OutgoingRequest:
         """The request for a new wallet."""
@@ -71,8 +91,3 @@ def wallet_labels(operation: Operation, name: str) -> dict[str, object]:
     """The labels of a new wallet that the node accepts by its profile."""
     labels: dict[str, object] = {"name": name, "description": DESCRIPTION}
     return {label: text for label, text in labels.items() if label in operation.request}
-
-
-def _address(made: tuple[Answer, Accepted]) -> tuple[Address, Accepted]:
-    answer, accepted = made
-    return Address(printed(member(answer.value, "wallet_address"))), accepted
