@@ -65,7 +65,7 @@ def compile_typed_data(form: TypedDataCase, context: CompileContext) -> Callable
             if _moves_the_clock(form):
                 run.clock.set_right()
             chain_id(run)
-        trial = EnvelopeTrial(run, EnvelopeAccounts(run), form.exact_time)
+        trial = EnvelopeTrial(run, EnvelopeAccounts(run, CONVERSION in chosen), form.exact_time)
         trial.try_flows({flow: fitting for flow, fitting in chosen.items() if fitting})
 
     return program

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 from conformance.drivers.envelopes.forms import BILLING, CONVERSION, EnvelopeRow, Flow
 from conformance.drivers.envelopes.requests import Proof, Signers
@@ -47,14 +48,23 @@ class EnvelopeAccounts:
     """The accounts and wallets of a case; no wallet becomes the admin of two accounts."""
 
     session: Session
-    _shared: dict[bool, EnvelopeAccount] = field(default_factory=dict)
+    converts: bool
+    """Whether the case converts an account, so that it needs one of its own."""
 
     def of(self, flow: Flow) -> EnvelopeAccount:
-        """The account that the rows of a flow share: a converted one for billing, a managed one for others."""
-        converted = flow == BILLING
-        if converted not in self._shared:
-            self._shared[converted] = self._converted() if converted else self.fresh()
-        return self._shared[converted]
+        """The account that the rows of a flow share: a converted one for billing, a managed one for others.
+
+        One that no case changes serves the whole run.
+        """
+        if flow == BILLING:
+            return self.session.target.remembered("a converted account for signed envelopes", self._converted)
+        if self.converts:
+            return self._own
+        return self.session.target.remembered("an account for signed envelopes", self.fresh)
+
+    @cached_property
+    def _own(self) -> EnvelopeAccount:
+        return self.fresh()
 
     def fresh(self) -> EnvelopeAccount:
         """A new account, where the node makes accounts, and wallets that are not used elsewhere."""
