@@ -10,14 +10,14 @@ from functools import partial
 
 from conformance.cases import Judge, case
 from conformance.service.admin_writes import four_groups, group_named, wallet_record, writes_by_admin
-from conformance.service.derivations import account_hash, hashed_cid
+from conformance.service.derivations import hashed_cid
 from conformance.service.groups import group_id
 from conformance.service.lists import one_item_page, only, read_pages
 from conformance.service.minting import FAR_AHEAD
 from conformance.service.node import Node
 from conformance.service.refusal import must_refuse
 from conformance.service.usage_keys import ALL_PERMISSIONS, Permissions
-from conformance.values.json_values import member, pluck, printed, same_hex
+from conformance.values.json_values import member, pluck, same_hex
 
 NEEDS = ("chain_rpc", "funded_wallet")
 ANY_KEY_LISTS = {"auth.usage_key_permission.lists": "any_key"}
@@ -206,37 +206,3 @@ def attached_key_sees_its_account(judge: Judge, node: Node) -> None:
             [{"name": f"{node.label} of dana"}],
             "the items, when the key is sent as Bearer,",
         )
-
-
-@case(
-    "views-agree-with-lists",
-    requirements=["CHAIN-050"],
-    needs=[*NEEDS, "managed_accounts"],
-    uses=["wire.list_items.fields.wallet.wallet_address", f"{LISTED_KEY}.name"],
-)
-def views_agree_with_lists(judge: Judge, node: Node) -> None:
-    """After writes over HTTP the contract holds exactly the groups, wallets, actions and keys that the lists show."""
-    alice = node.accounts.new().key
-    owner = account_hash(alice, node.session.profile)
-    node.pkps.create_several(alice, 3)
-    made = [node.groups.add(alice, str(number)) for number in range(3)]
-    cids = [node.actions.sample_cid(str(number)) for number in range(3)]
-    for cid in cids:
-        node.actions.add(alice, cid)
-    keys = [node.usage_keys.add(alice, name=str(number)).key for number in range(3)]
-    node.groups.remove(alice, made[1].id)
-    node.actions.delete(alice, hashed_cid(cids[1]))
-    node.usage_keys.remove(alice, keys[1])
-
-    def agree(listed: list[object], name: str, view: str, name_there: str) -> None:
-        # The forms differ (numbers or texts, capitals), the values have to be the same; the order is the list's affair.
-        shown = sorted(printed(value).lower() for value in pluck(listed, name))
-        there = sorted(printed(value).lower() for value in pluck(node.contract.items(view, owner), name_there))
-        judge.that(len(shown) >= 2, f"the two items that are left in {view}", listed)
-        judge.same(there, shown, f"{name_there} in {view}, as the list shows it,")
-
-    with judge():
-        agree(node.groups.list(alice), "id", "list_groups", "id")
-        agree(node.pkps.list(alice), "wallet_address", "list_wallets", "walletAddress")
-        agree(node.actions.list(alice), "hashed_cid", "list_actions", "cidHash")
-        agree(node.usage_keys.list(alice), "name", "list_usage_api_keys", "name")

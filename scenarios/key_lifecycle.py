@@ -21,38 +21,34 @@ from conformance.values.json_values import member, same
 NEEDS = ("managed_accounts",)
 FIRST = Permissions(can_create_groups=True, manage_ipfs_ids_in_groups=[0], remove_pkp_from_groups=[0])
 SECOND = Permissions(False, True, True, add_pkp_to_groups=[0], execute_in_groups=[0])
-HALVES = {"first-half": FIRST, "second-half": SECOND}
-"""Every permission is in one of the halves."""
 MISSING_FIELDS = "wire.update_usage_api_key.missing_fields.permissions"
 
 
-@case("update-grants", requirements=["KEYLIFE-020", "KEYLIFE-040"], needs=NEEDS, each=HALVES)
-def update_grants(judge: Judge, node: Node, row: Permissions) -> None:
-    """An update gives the key, under its old value, the permissions that the update carries."""
+def judge_update(judge: Judge, trial: ScopeTrial, key: str, row: Permissions) -> None:
+    """The key opens what its last update carries, and nothing else."""
+    opened, carried = trial.opens(key), opened_by(row)
+    if opened != carried:
+        trial.must_open_when_new([row])
+    with judge.apart("KEYLIFE-020"):
+        judge.same([one for one in carried if one in opened], carried, "of what the update carries, what the key opens")
+    with judge.apart("KEYLIFE-030"):
+        judge.same([one for one in opened if one not in carried], [], "of what it does not carry, what the key opens")
+
+
+@case("update-replaces-permissions", requirements=["KEYLIFE-020", "KEYLIFE-030", "KEYLIFE-040"], needs=NEEDS)
+def update_replaces_permissions(judge: Judge, node: Node) -> None:
+    """After each update the key, under its old value, has the permissions that the update carries, and no others."""
     alice = node.accounts.new().key
     trial = ScopeTrial(node.session, alice)
     key = node.usage_keys.add(alice).key
-    judge.set_up(trial.opens(key) == [], "a key that opens nothing before the update")
-    node.usage_keys.update(alice, key, row)
-    with judge("KEYLIFE-040"):
-        # The value names the key for another update.
-        node.usage_keys.update(alice, key, row)
-    with judge("KEYLIFE-020"):
-        trial.must_open(key, row, "the operations that the key may call after the update")
-
-
-@case("update-revokes", requirements=["KEYLIFE-030"], needs=NEEDS, each=HALVES)
-def update_revokes(judge: Judge, node: Node, row: Permissions) -> None:
-    """An update takes from the key the permissions that the update does not carry."""
-    alice = node.accounts.new().key
-    trial = ScopeTrial(node.session, alice)
-    key = node.usage_keys.add(alice, ALL_PERMISSIONS).key
-    judge.set_up(trial.opens(key) == ALL_GATED, "a key that opens everything before the update")
-    node.usage_keys.update(alice, key, row)
-    kept = {*opened_by(row)} <= {*trial.opens(key)}
-    judge.set_up(kept, "a key that opens after the update what the update carries")
-    with judge():
-        trial.must_open(key, row, "the operations that the key may call after the update")
+    judge.set_up(trial.opens(key) == [], "a key that opens nothing before the updates")
+    node.usage_keys.update(alice, key, ALL_PERMISSIONS)
+    judge_update(judge, trial, key, ALL_PERMISSIONS)
+    for half in (FIRST, SECOND):
+        with judge("KEYLIFE-040"):
+            # The value names the key for another update.
+            node.usage_keys.update(alice, key, half)
+        judge_update(judge, trial, key, half)
 
 
 def update_without_permissions(node: Node, alice: str, key: str) -> bool:
@@ -99,20 +95,18 @@ def update_without_a_field_grants_nothing(judge: Judge, node: Node) -> None:
     requirements=["KEYLIFE-050"],
     needs=NEEDS,
     uses=["wire.list_items.fields.usage_key.name"],
-    each=HALVES,
 )
-def update_touches_one_key(judge: Judge, node: Node, row: Permissions) -> None:
+def update_touches_one_key(judge: Judge, node: Node) -> None:
     """Update and removal of a usage key leave two equal keys' permissions and list items alone."""
     alice = node.accounts.new().key
     trial = ScopeTrial(node.session, alice)
-    other_half = SECOND if row is FIRST else FIRST
-    key = node.usage_keys.add(alice, row, "same").key
-    node.usage_keys.add(alice, row, "third")
+    key = node.usage_keys.add(alice, FIRST, "same").key
+    node.usage_keys.add(alice, FIRST, "third")
     listed = node.usage_keys.list(alice)
     item, third = (only(listed, "name", f"{node.label} {name}") for name in ("same", "third"))
-    twin = node.usage_keys.add(alice, row, "same").key
-    judge.set_up(trial.opens(key) == opened_by(row), "a key that opens what it was given before its twin is updated")
-    node.usage_keys.update(alice, twin, other_half, "same")
+    twin = node.usage_keys.add(alice, FIRST, "same").key
+    judge.set_up(trial.opens(key) == opened_by(FIRST), "a key that opens what it was given before its twin is updated")
+    node.usage_keys.update(alice, twin, SECOND, "same")
     with judge():
         listed = node.usage_keys.list(alice)
     for other in (item, third):
@@ -122,7 +116,7 @@ def update_touches_one_key(judge: Judge, node: Node, row: Permissions) -> None:
         of_the_name = [one for one in listed if member(one, "name") == f"{node.label} same"]
         judge.same(len(of_the_name), 2, "the number of keys of the name")
     with judge.apart():
-        trial.must_open(key, row, "what the key opens after its twin was updated")
+        trial.must_open(key, FIRST, "what the key opens after its twin was updated")
     node.usage_keys.remove(alice, twin)
     with judge():
         ours = [one for one in node.usage_keys.list(alice) if node.label in str(member(one, "name"))]
@@ -131,19 +125,20 @@ def update_touches_one_key(judge: Judge, node: Node, row: Permissions) -> None:
         with judge.apart():
             judge.that(any(same(one, other) for one in ours), "the other keys' items as before the removal", ours)
     with judge():
-        trial.must_open(key, row, "what the key opens after its twin was removed")
+        trial.must_open(key, FIRST, "what the key opens after its twin was removed")
 
 
-@case("metadata-update-keeps-permissions", requirements=["KEYLIFE-070"], needs=NEEDS, each=HALVES)
-def metadata_update_keeps_permissions(judge: Judge, node: Node, row: Permissions) -> None:
+@case("metadata-update-keeps-permissions", requirements=["KEYLIFE-070"], needs=NEEDS)
+def metadata_update_keeps_permissions(judge: Judge, node: Node) -> None:
     """A metadata update leaves the permissions as they are."""
     alice = node.accounts.new().key
     trial = ScopeTrial(node.session, alice)
-    key = node.usage_keys.add(alice, row).key
-    judge.set_up(trial.opens(key) == opened_by(row), "a key that opens before the update what it was given")
-    node.usage_keys.rename(alice, key, "renamed")
-    with judge():
-        trial.must_open(key, row, "the operations that the key may call after the update")
+    for half in (FIRST, SECOND):
+        key = node.usage_keys.add(alice, half).key
+        node.usage_keys.rename(alice, key, "renamed")
+        with judge.apart():
+            # A new key shows what these permissions open where this one differs.
+            trial.must_open(key, half, "the operations that the key may call after the update")
 
 
 @case("removed-key-opens-nothing", requirements=["KEYLIFE-080"], needs=NEEDS)

@@ -15,57 +15,56 @@ from conformance.service.scope_trial import ALL_GATED, ScopeTrial, opened_by
 from conformance.service.usage_keys import ALL_PERMISSIONS, Permissions
 
 NEEDS = ("managed_accounts",)
-ONE_SCOPE = {
-    "group-create": Permissions(can_create_groups=True),
-    "group-delete": Permissions(can_delete_groups=True),
-    "pkp-create": Permissions(can_create_pkps=True),
-    "group-manage-actions": Permissions(manage_ipfs_ids_in_groups=[0]),
-    "group-add-pkp": Permissions(add_pkp_to_groups=[0]),
-    "group-remove-pkp": Permissions(remove_pkp_from_groups=[0]),
-}
-ONE_MISSING = {
-    "none": Permissions(),
-    "execute-alone": Permissions(execute_in_groups=[0]),
-    "all-but-group-create": replace(ALL_PERMISSIONS, can_create_groups=False),
-    "all-but-group-delete": replace(ALL_PERMISSIONS, can_delete_groups=False),
-    "all-but-pkp-create": replace(ALL_PERMISSIONS, can_create_pkps=False),
-    "all-but-group-manage-actions": replace(ALL_PERMISSIONS, manage_ipfs_ids_in_groups=[]),
-    "all-but-group-add-pkp": replace(ALL_PERMISSIONS, add_pkp_to_groups=[]),
-    "all-but-group-remove-pkp": replace(ALL_PERMISSIONS, remove_pkp_from_groups=[]),
-}
+ONE_SCOPE = [
+    Permissions(can_create_groups=True),
+    Permissions(can_delete_groups=True),
+    Permissions(can_create_pkps=True),
+    Permissions(manage_ipfs_ids_in_groups=[0]),
+    Permissions(add_pkp_to_groups=[0]),
+    Permissions(remove_pkp_from_groups=[0]),
+]
+ONE_MISSING = [
+    Permissions(),
+    Permissions(execute_in_groups=[0]),
+    replace(ALL_PERMISSIONS, can_create_groups=False),
+    replace(ALL_PERMISSIONS, can_delete_groups=False),
+    replace(ALL_PERMISSIONS, can_create_pkps=False),
+    replace(ALL_PERMISSIONS, manage_ipfs_ids_in_groups=[]),
+    replace(ALL_PERMISSIONS, add_pkp_to_groups=[]),
+    replace(ALL_PERMISSIONS, remove_pkp_from_groups=[]),
+]
 
 
-@case("each-scope-can-be-granted", requirements=["SCOPE-010", "SCOPE-090"], needs=NEEDS, each=ONE_SCOPE)
-def each_scope_can_be_granted(judge: Judge, node: Node, row: Permissions) -> None:
+@case("each-scope-can-be-granted", requirements=["SCOPE-010", "SCOPE-090"], needs=NEEDS)
+def each_scope_can_be_granted(judge: Judge, node: Node) -> None:
     """The owner grants a scope to a usage key, which then opens its own operations and no other."""
     alice = node.accounts.new().key
     trial = ScopeTrial(node.session, alice)
-    key = node.usage_keys.add(alice, row).key
-    with judge("SCOPE-090"):
-        opened = trial.opens(key)
-    with judge.apart("SCOPE-010"):
-        judge.same(
-            [one for one in opened if one in opened_by(row)],
-            opened_by(row),
-            "of the operations that need this scope, those that a key with it alone may call",
-        )
-    with judge.apart("SCOPE-090"):
-        judge.same(
-            [one for one in opened if one not in opened_by(row)],
-            [],
-            "of the other operations, those that a key with this scope alone may call",
-        )
+    for alone in ONE_SCOPE:
+        key = node.usage_keys.add(alice, alone).key
+        own = opened_by(alone)
+        with judge("SCOPE-090"):
+            opened = trial.opens(key)
+        with judge.apart("SCOPE-090"):
+            judge.same(
+                [one for one in opened if one not in own],
+                [],
+                f"of the other operations, those that a key with the scope of {' and '.join(own)} alone may call",
+            )
+        with judge.apart("SCOPE-010", "SCOPE-090"):
+            judge.same([one for one in opened if one in own], own, "what a key may call that has their scope alone")
 
 
-@case("a-missing-scope-is-not-replaced", requirements=["SCOPE-090"], needs=NEEDS, each=ONE_MISSING)
-def a_missing_scope_is_not_replaced(judge: Judge, node: Node, row: Permissions) -> None:
+@case("a-missing-scope-is-not-replaced", requirements=["SCOPE-090"], needs=NEEDS)
+def a_missing_scope_is_not_replaced(judge: Judge, node: Node) -> None:
     """All scopes but one do not open the operations of the one that is missing."""
     alice = node.accounts.new().key
     trial = ScopeTrial(node.session, alice)
-    key = node.usage_keys.add(alice, row).key
-    with judge():
-        opened = trial.opens(key)
-        judge.same(opened, opened_by(row), "the operations that the key may call")
+    for others in ONE_MISSING:
+        key = node.usage_keys.add(alice, others).key
+        missing = [operation for operation in ALL_GATED if operation not in opened_by(others)]
+        with judge.apart():
+            judge.same(trial.opens(key, missing), [], f"what a key opens without the scope of {' and '.join(missing)}")
 
 
 @case("seven-scopes-in-one-key", requirements=["SCOPE-010"], needs=NEEDS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
@@ -58,8 +58,8 @@ class ScopeTrial:
         self._pkp, self._other_pkp = Pkps(session).create_several(owner, 2)
         self._cid, self._other_cid = (Actions(session).sample_cid(name) for name in ("one", "two"))
 
-    def opens(self, key: str) -> list[str]:
-        """The gated operations that the key may do, sorted.
+    def opens(self, key: str, among: Collection[str] = ALL_GATED) -> list[str]:
+        """The gated operations among these that the key may do, sorted.
 
         Raises Mismatch, or StateChanged where none was accepted: answers and their effect do not agree.
         """
@@ -73,7 +73,8 @@ class ScopeTrial:
             "the account's wallets": lambda: pkps.list(self._owner),
         }
         opened: list[str] = []
-        for name, attempts in groupby(self._tries(trial, listed[0]), key=attrgetter("changes")):
+        tries = [attempt for attempt in self._tries(trial, listed[0]) if attempt.operation in among]
+        for name, attempts in groupby(tries, key=attrgetter("changes")):
             before = lists[name]()
             accepted = [attempt for attempt in attempts if self._may(key, attempt)]
             after = lists[name]()
@@ -100,12 +101,16 @@ class ScopeTrial:
         if opened in expected:
             return
         exchange = self._session.last_exchange
+        self.must_open_when_new(choices)
+        raise Mismatch(f"{what} to be {' or '.join(map(printed_json, expected))}", printed_json(opened), exchange)
+
+    def must_open_when_new(self, choices: Sequence[Permissions]) -> None:
+        """Raise SetupFailed unless new keys with these permissions open what these say."""
         for permissions in choices:
             of_new = self.opens(UsageKeys(self._session).add(self._owner, permissions).key)
             if of_new != opened_by(permissions):
                 told = f"a new key with these permissions to open {printed_json(opened_by(permissions))}"
                 raise SetupFailed(told, printed_json(of_new), self._session.last_exchange)
-        raise Mismatch(f"{what} to be {' or '.join(map(printed_json, expected))}", printed_json(opened), exchange)
 
     def _tries(self, group: int, listed: str) -> list[_Try]:
         label = {"group_name": self._session.label, "group_description": DESCRIPTION}
