@@ -2,7 +2,8 @@
 
 Left to itself it takes the whole product that EXEC-090 names; of a managed account's own keys every granted cell, and
 every refused one where a group lacks one condition alone; of all other keys cells where nothing but the key is wrong;
-and as many more as let each two values meet in a cell.
+and as many more as let each two values meet in a cell. Of a ChainSecured account the pairs of values are enough: the same
+contract decides.
 """
 
 from __future__ import annotations
@@ -16,20 +17,23 @@ from conformance.endpoints.extent import SampleOptions
 
 PRODUCT_ROWS = frozenset({"account", "usage-this", "usage-zero", "usage-other", "usage-none"})
 PRODUCT_LISTINGS = frozenset({"this", "wildcard", "none"})
+PARTS = ("kind", "groups", "action", "wallet", "accounts")
 
 
 def chosen(cells: Sequence[Cell], extent: SampleOptions, *, edges: bool = True) -> list[Cell]:
-    """The cells to try. Without `edges` these are the product of EXEC-090 and the pairs."""
+    """The cells to try. Without `edges` these are the pairs alone."""
     if extent.cells:
         named = [cell for cell in cells if extent.names(cell.id)]
         return named + [held for held in controls(named, cells) if held not in set(named)]
     if extent.full:
         return list(cells)
-    needed = [cell for cell in cells if _in_product(cell) or (edges and _on_the_edge(cell))]
+    if not edges:
+        return pairwise(cells, (), PARTS)
+    needed = [cell for cell in cells if _in_product(cell) or _on_the_edge(cell)]
     needed += pairwise(
         [cell for cell in cells if _lacks_only_the_key(cell)], (), ("row", "action", "wallet", "accounts")
     )
-    return needed + pairwise(cells, needed, ("kind", "groups", "action", "wallet", "accounts"))
+    return needed + pairwise(cells, needed, PARTS)
 
 
 def _in_product(cell: Cell) -> bool:
