@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -77,24 +76,24 @@ def dealt(chosen: Mapping[Flow, Sequence[Row]]) -> dict[Flow, list[Row]]:
     The first of them gets the envelope signed as it is sent, the second one with the signature over the valid envelope.
     A row that goes to one flow alone is sent there in both ways.
     """
-    refused = dict.fromkeys(row.label for rows in chosen.values() for row in rows if not row.form.accepted)
-    if len(refused) <= FEW_ROWS:
+    flows: dict[str, list[Flow]] = {}
+    for flow, rows in chosen.items():
+        for row in rows:
+            if not row.form.accepted:
+                flows.setdefault(row.label, []).append(flow)
+    if len(flows) <= FEW_ROWS:
         return {flow: list(rows) for flow, rows in chosen.items()}
-    starts = {label: start for start, label in enumerate(refused)}
     turns = {
-        (flow, row.label): (place + starts[row.label]) % len(chosen)
-        for place, (flow, rows) in enumerate(chosen.items())
-        for row in rows
-        if not row.form.accepted and (place + starts[row.label]) % len(chosen) < FLOWS_OF_A_ROW
+        label: [own[(start + turn) % len(own)] for turn in range(min(FLOWS_OF_A_ROW, len(own)))]
+        for start, (label, own) in enumerate(flows.items())
     }
-    flows = Counter(label for _, label in turns)
 
     def signed(flow: Flow, row: Row) -> Row:
-        alone = row.form.accepted or flows[row.label] < FLOWS_OF_A_ROW
-        return row if alone else row.signed_over(SIGNED[turns[flow, row.label]])
+        taken = turns.get(row.label, [])
+        return row.signed_over(SIGNED[taken.index(flow)]) if len(taken) == FLOWS_OF_A_ROW else row
 
     return {
-        flow: [signed(flow, row) for row in rows if row.form.accepted or (flow, row.label) in turns]
+        flow: [signed(flow, row) for row in rows if flow in turns.get(row.label, [flow])]
         for flow, rows in chosen.items()
     }
 

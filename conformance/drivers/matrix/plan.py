@@ -2,8 +2,8 @@
 
 Left to itself it takes the whole product that EXEC-090 names; of a managed account's own keys every granted cell, and
 every refused one where a group lacks one condition alone; of all other keys cells where nothing but the key is wrong;
-and as many more as let each two values meet in a cell. Of a ChainSecured account the pairs of values are enough: the same
-contract decides.
+and as many more as let each two values meet in a cell. Of a ChainSecured account the pairs of values are enough:
+the same contract decides.
 """
 
 from __future__ import annotations

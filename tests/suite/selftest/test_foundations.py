@@ -224,7 +224,7 @@ BLOCKED = {
         "versioning::path-prefix",
     ),
     "groups-take-registered-actions-only": ("actions::any-cid-in-a-group", "usage_keys::zero-beside-other-ids"),
-    "refused-conversions-convert": ("conversion::refusals-leave-the-record", "envelopes::other-chain"),
+    "refused-conversions-convert": ("conversion::refusals-leave-the-record", "envelopes::other-domains"),
     "private-keys-are-of-another-wallet": ("key_custody::the-private-key-is-the-wallets", "execution_rule::matrix"),
     "promises-are-not-waited-for": (
         "actions_run::main-is-awaited",
