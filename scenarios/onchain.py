@@ -5,22 +5,18 @@ Specification: "What the service does" 4 and 5, "Resources and their fields / Ac
 
 from __future__ import annotations
 
-from functools import partial
-
 from eth_utils.crypto import keccak
 
 from conformance.cases import Judge, case
 from conformance.service.accounts import ChainSecuredAccount
 from conformance.service.admin_writes import four_groups, group_named, wallet_record, writes_by_admin
-from conformance.service.at_once import at_once
-from conformance.service.contract import payers
 from conformance.service.derivations import account_hash, hashed_cid, wallet_hash
 from conformance.service.lists import one_item_page, unchanged_list
 from conformance.service.minting import FAR_AHEAD
 from conformance.service.node import Node
 from conformance.service.refusal import must_be_as_stated, must_refuse
 from conformance.service.usage_keys import ALL_PERMISSIONS, Permissions
-from conformance.values.json_values import member, pluck, printed, same_hex
+from conformance.values.json_values import member, pluck, same_hex
 
 NEEDS = ("chain_rpc", "funded_wallet")
 ANY_KEY_LISTS = {"auth.usage_key_permission.lists": "any_key"}
@@ -253,23 +249,6 @@ def far_expirations_do_not_come(judge: Judge, node: Node) -> None:
 
 
 # ------------------------------------------------------------------------------------------------ transactions
-
-
-@case("every-sender-is-published", requirements=["CHAIN-080"], needs=[*NEEDS, "managed_accounts"])
-def every_sender_is_published(judge: Judge, node: Node) -> None:
-    """Of many writes at once, each is sent by a published payer."""
-    alice = node.accounts.new().key
-    published = {payer.lower() for payer in payers(node.session)}
-    before = node.session.chain.block_number()
-    at_once([partial(node.session.accept, node.groups.creation(alice))] * 8)
-    with judge():
-        sent = node.contract.transactions_after(before, holding=node.label.encode().hex())
-        senders = {printed(transaction["from"]) for transaction in sent}
-        judge.that(
-            len(sent) > 0 and senders <= published,
-            f"no transactions of other senders than {printed(published)}",
-            senders,
-        )
 
 
 @case(

@@ -29,7 +29,7 @@ SHORT_OF_CREDIT: dict[str, JsonValue] = {SHORT: ["insufficient_credit", "forbidd
 SPENDS_BY = "update_usage_api_key_metadata"
 """The write with which an account comes to zero: it leaves nothing behind."""
 BURST = 16
-RACES = 4
+RACES = 3
 """A race shows in some rounds only."""
 MOST_BURSTS = 75
 

@@ -54,7 +54,7 @@ def sample_writes(node: Node, objects: SampleObjects) -> dict[str, OutgoingReque
     """A request of each management write, to be accepted in this order."""
     other, listed = node.actions.sample_cid("other"), hashed_cid(objects.listed)
     labels: dict[str, object] = {"name": node.label, "description": "d"}
-    lists: dict[str, object] = {"pkp_ids_permitted": [], "cid_hashes_permitted": []}
+    lists: dict[str, object] = {"pkp_ids_permitted": [objects.pkp.id], "cid_hashes_permitted": [objects.action.hash]}
     nothing = Permissions().members
     members: dict[str, dict[str, object]] = {
         "add_usage_api_key": {**labels, **nothing},
