@@ -13,6 +13,8 @@ class SampleOptions:
 
     full: bool = False
     """Try every cell, each refused one with every script, and every row of envelopes in every flow."""
+    quick: bool = False
+    """Send each of many refused rows of envelopes once, to one flow."""
     cells: tuple[str, ...] = ()
     """Globs of cell ids: try these cells and their controls."""
     until_wrong: bool = False

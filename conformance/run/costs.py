@@ -68,13 +68,16 @@ def _usual() -> float:
 def cheapest(cases: Sequence[Case], is_offered: Callable[[Case], bool]) -> set[str]:
     """Choose few cheap cases that together name every requirement of the given cases, and return their ids.
 
-    A case that the node's profile rules out is chosen for a requirement only where the profile rules out all its cases.
+    A case that the node's profile rules out is chosen for a requirement only where the profile rules out all its cases,
+    and one of random sequences, which may not come to all that it names, only where no other is left.
     Weighted set cover: again and again the case that costs least for each requirement that is not named yet.
     """
-    offered = {requirement for case in cases if is_offered(case) for requirement in case.requirements}
-    every = {requirement for case in cases for requirement in case.requirements}
+    offered = [case for case in cases if is_offered(case)]
     chosen: list[Case] = []
-    for unnamed, pool in (offered, [*filter(is_offered, cases)]), (every - offered, cases):
+    named: set[str] = set()
+    for pool in ([case for case in offered if not case.info.drawn], offered, cases):
+        unnamed = {requirement for case in pool for requirement in case.requirements} - named
+        named |= unnamed
         while unnamed:
             naming = [case for case in pool if not unnamed.isdisjoint(case.requirements)]
             best = min(naming, key=lambda case: cost(case.id) / len(unnamed.intersection(case.requirements)))

@@ -339,7 +339,7 @@ class Options:
     @property
     def extent(self) -> SampleOptions:
         """How many cells of matrices and how many random sequences to try."""
-        return SampleOptions(full=self.full, cells=self.cells, budget=self.budget)
+        return SampleOptions(full=self.full, quick=self.quick, cells=self.cells, budget=self.budget)
 
     @classmethod
     def of(cls, namespace: argparse.Namespace, prefix: str = "") -> Self:

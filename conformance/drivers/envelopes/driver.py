@@ -37,9 +37,9 @@ node's; where a delay does no harm, such a clock may be off by 8 s.
 """
 FEW_ROWS = 3
 """Up to this many refused rows go to every flow."""
-SIGNED: tuple[Literal["changed", "original"], ...] = ("changed", "original")
+Way = Literal["changed", "original"]
+SIGNED: tuple[Way, Way] = ("changed", "original")
 """What is signed in each of the flows that such a row goes to."""
-FLOWS_OF_A_ROW = len(SIGNED)
 CONTROL = Row("", VALID, lambda _: Changes([], None), lambda _: None)
 
 
@@ -57,7 +57,7 @@ def compile_typed_data(form: TypedDataCase, context: CompileContext) -> Callable
             if flow in form.flows and offered(flow, run.profile)
         }
         if not run.target.extent.full:
-            chosen = dealt(chosen)
+            chosen = dealt(chosen, once=run.target.extent.quick)
         if not any(chosen.values()):
             raise ProfileSilent("a form of typed_data that some row has", ", ".join(forms))
         with set_up():
@@ -70,11 +70,11 @@ def compile_typed_data(form: TypedDataCase, context: CompileContext) -> Callable
     return program
 
 
-def dealt(chosen: Mapping[Flow, Sequence[Row]]) -> dict[Flow, list[Row]]:
+def dealt(chosen: Mapping[Flow, Sequence[Row]], *, once: bool = False) -> dict[Flow, list[Row]]:
     """The rows of each flow in a run that is not full. Each of many refused rows goes to only two flows, in turn.
 
     The first of them gets the envelope signed as it is sent, the second one with the signature over the valid envelope.
-    A row that goes to one flow alone is sent there in both ways.
+    A row that goes to one flow alone is sent there in both ways. With `once` it goes to one flow, in either way.
     """
     flows: dict[str, list[Flow]] = {}
     for flow, rows in chosen.items():
@@ -83,19 +83,23 @@ def dealt(chosen: Mapping[Flow, Sequence[Row]]) -> dict[Flow, list[Row]]:
                 flows.setdefault(row.label, []).append(flow)
     if len(flows) <= FEW_ROWS:
         return {flow: list(rows) for flow, rows in chosen.items()}
-    turns = {
-        label: [own[(start + turn) % len(own)] for turn in range(min(FLOWS_OF_A_ROW, len(own)))]
-        for start, (label, own) in enumerate(flows.items())
-    }
+    ways: dict[str, dict[Flow, Way | None]] = {}
+    for start, (label, own) in enumerate(flows.items()):
+        first, second = own[start % len(own)], own[(start + 1) % len(own)]
+        if once:
+            ways[label] = {first: SIGNED[start // len(own) % len(SIGNED)]}
+        else:
+            ways[label] = {first: None} if first == second else dict(zip((first, second), SIGNED, strict=True))
 
-    def signed(flow: Flow, row: Row) -> Row:
-        taken = turns.get(row.label, [])
-        return row.signed_over(SIGNED[taken.index(flow)]) if len(taken) == FLOWS_OF_A_ROW else row
+    def sent(flow: Flow, row: Row) -> list[Row]:
+        if row.form.accepted:
+            return [row]
+        if flow not in ways[row.label]:
+            return []
+        over = ways[row.label][flow]
+        return [row if over is None else row.signed_over(over)]
 
-    return {
-        flow: [signed(flow, row) for row in rows if flow in turns.get(row.label, [flow])]
-        for flow, rows in chosen.items()
-    }
+    return {flow: [each for row in rows for each in sent(flow, row)] for flow, rows in chosen.items()}
 
 
 def _note_needs(form: TypedDataCase, context: CompileContext) -> None:

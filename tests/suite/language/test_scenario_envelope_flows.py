@@ -78,3 +78,18 @@ def test_a_row_of_one_flow_is_sent_in_both_ways() -> None:
     (flow, *_) = PRIMARY_TYPES
 
     assert {row.form.over for row in dealt({flow: rows(12)})[flow]} == {None}
+
+
+def test_in_a_quick_run_each_of_many_refused_rows_is_sent_once_and_each_flow_gets_both_ways() -> None:
+    sent = dealt(dict.fromkeys(PRIMARY_TYPES, rows(16)), once=True)
+
+    assert sorted(row.label for some in sent.values() for row in some) == sorted(row.label for row in rows(16))
+    assert [{row.form.over for row in some} for some in sent.values()] == [{"changed", "original"}] * len(PRIMARY_TYPES)
+
+
+def test_a_row_of_one_flow_is_sent_there_whatever_its_place() -> None:
+    others = list(PRIMARY_TYPES)[1:]
+    alone = rows(16)[12:]
+    sent = dealt({next(iter(PRIMARY_TYPES)): [*rows(12), *alone], **dict.fromkeys(others, rows(12))})
+
+    assert {row.label for row in alone} <= {row.label for row in sent[next(iter(PRIMARY_TYPES))]}
