@@ -216,7 +216,7 @@ def update_of_a_group(judge: Judge, node: Node) -> None:
 
 @case(
     "removal-of-a-group",
-    requirements=["GRPLIFE-110", "GRPLIFE-120", "GRPLIFE-130", "GRPLIFE-160", "EXEC-230"],
+    requirements=["GRPLIFE-100", "GRPLIFE-110", "GRPLIFE-120", "GRPLIFE-130", "GRPLIFE-160", "EXEC-230"],
     needs=NEEDS,
 )
 def removal_of_a_group(judge: Judge, node: Node) -> None:
@@ -228,7 +228,8 @@ def removal_of_a_group(judge: Judge, node: Node) -> None:
     runs = {key: signing.must_sign(key, on.x, on.p).accepted for key in (on.key, both, every, on.alice)}
     for of_both in (both, every):
         signing.must_sign(of_both, on.y, on.q)
-    node.groups.remove(on.alice, on.g)
+    with judge("GRPLIFE-100", why="a group that usage keys name is removed like any other"):
+        node.groups.remove(on.alice, on.g)
     loses = ["GRPLIFE-110", "GRPLIFE-160", "EXEC-230"]
     for key, about in ((on.key, loses), (both, loses), (every, loses[1:]), (on.alice, loses[2:])):
         with judge.apart(*about):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -16,6 +16,7 @@ from reference_node.chain.account_config import Group, UsageKey, Wallet
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
 from reference_node.permission.keys import key_hash, parse_key
+from reference_node.problems import Conflict
 
 NAMING_A_GROUP = ("update_group", "remove_group", *GROUP_MEMBER_WRITES)
 
@@ -29,6 +30,20 @@ def removal_takes_the_later_groups_too(node: Node) -> None:
         for group in node.accounts.groups(account_of(node, key), 0, 100):
             if group.id > group_id:
                 write(key, group.id)
+
+    wrap(node.accounts, "remove_group", remove)
+
+
+@mutant("GRPLIFE-100", also="EP-190 GRPLIFE-110")
+def groups_that_keys_name_stay(node: Node) -> None:
+    """Refuse with 409 to remove a group as long as a usage key names it."""
+
+    def remove(write: Write, key: int, group_id: int) -> None:
+        for named in node.accounts.usage_keys(account_of(node, key), 0, 100):
+            arrays = named.permissions.arguments()[3:]
+            if any(group_id in array for array in arrays if isinstance(array, Sequence)):
+                raise Conflict("group-in-use", f"the usage key {named.name} names the group: update it first")
+        write(key, group_id)
 
     wrap(node.accounts, "remove_group", remove)
 

@@ -15,6 +15,7 @@ from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
+    body_of,
     change_answer,
     intercept,
     members,
@@ -185,6 +186,22 @@ def read_is_billed(node: Node, operation: str) -> None:
         return given
 
     intercept(node, operation, handler)
+
+
+@mutant("BILL-170", also="LIM-050")
+def each_entry_of_a_new_group_costs(node: Node) -> None:
+    """Charge a cent for each entry of the lists of `add_group`, beside the price of the write."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        wallet = wallet_of(node, request)
+        if given.accepted and wallet is not None:
+            lists = (body_of(request).get(name) for name in ("pkp_ids_permitted", "cid_hashes_permitted"))
+            if entries := sum(len(listed) for listed in lists if isinstance(listed, list)):
+                take(node, wallet, entries)
+        return given
+
+    intercept(node, "add_group", handler)
 
 
 @mutant("BILL-150", also="LIM-050 LIST-150")
