@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 
 from conformance.cases import Judge, case
 from conformance.endpoints.messages import Answer
 from conformance.service.acceptance import must_accept
 from conformance.service.at_once import send_at_once
+from conformance.service.bindings import bound
 from conformance.service.contract import payers
+from conformance.service.derivations import account_hash, hashed_cid, random_address, random_hash, usage_key_hash
 from conformance.service.node import Node
-from conformance.service.usage_keys import Permissions
+from conformance.service.refusal import Refusals
+from conformance.service.usage_keys import ALL_PERMISSIONS, Permissions
 from conformance.values.json_values import member, printed
 from conformance.values.key_text import spellings
 
@@ -80,3 +84,44 @@ def payers_beside_writes(judge: Judge, node: Node) -> None:
             for answer in answers[1::2]:
                 must_accept(answer)
                 judge.same(addresses(answer), usual, "the payers beside writes, as without")
+
+
+@case("strangers-write-nothing", requirements=["CHAIN-130"], needs=["managed_accounts", "chain_rpc"])
+def strangers_write_nothing(judge: Judge, node: Node) -> None:
+    """The contract takes no write about an API-mode account from an address that has nothing to do with it."""
+    alice = node.accounts.new().key
+    p, q = node.pkps.create_several(alice, 2)
+    registered, other = (node.actions.sample_cid(name) for name in ("registered", "other"))
+    node.actions.add(alice, registered)
+    action, other_action = hashed_cid(registered), hashed_cid(other)
+    g = bound(node, alice, [p], [action])
+    profile, random = node.session.profile, node.session.random
+    key = usage_key_hash(node.usage_keys.add(alice, Permissions(can_create_groups=True)).key, profile)
+    wallet, fresh_key = [random_address(random), 7, "n", "d"], [random_hash(random), 0, 0]
+    writes: Mapping[str, Sequence[object]] = {
+        "add_group": ["n", "d", [], []],
+        "update_group": [g, "n", "d", [], []],
+        "remove_group": [g],
+        "add_action_to_group": [g, other_action],
+        "remove_action_from_group": [g, action],
+        "add_pkp_to_group": [g, q.id],
+        "remove_pkp_from_group": [g, p.id],
+        "add_action": [other_action, "n", "d"],
+        "update_action_metadata": [action, "n", "d"],
+        "delete_action": [action],
+        "create_wallet": wallet,
+        "register_wallet_derivation": wallet,
+        "set_usage_api_key": [*fresh_key, "n", "d", *ALL_PERMISSIONS.arguments],
+        "update_usage_api_key": [key, "n", "d", *ALL_PERMISSIONS.arguments],
+        "update_usage_api_key_metadata": [key, "n", "d"],
+        "remove_usage_api_key": [key],
+    }
+    payer, stranger = payers(node.session)[0], random_address(random)
+    for function, arguments in writes.items():
+        asked = [account_hash(alice, profile), *arguments]
+        by_payer = node.contract.dry_run(function, asked, sender=payer)
+        with (
+            judge.apart(why=f"the contract takes {function} from payers, and not from a stranger"),
+            Refusals(node.session, control=by_payer, unchanged=[]) as refusals,
+        ):
+            node.contract.must_revert_dry(refusals, function, asked, sender=stranger)

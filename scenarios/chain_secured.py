@@ -21,7 +21,7 @@ from conformance.service.derivations import (
     usage_key_hash,
 )
 from conformance.service.groups import group_id
-from conformance.service.minting import BALANCE, NEVER
+from conformance.service.minting import BALANCE, NEVER, MintedWallet
 from conformance.service.node import Node
 from conformance.service.pkps import ID_RULE
 from conformance.service.refusal import Refusals
@@ -30,6 +30,7 @@ from conformance.values.ids import Address, GroupId, PkpId
 from conformance.values.json_values import member, pluck
 
 NEEDS = ("chain_rpc", "funded_wallet")
+REGISTRATION = "register_wallet_derivation"
 
 
 @dataclass(frozen=True)
@@ -69,14 +70,13 @@ class Guarded:
         return group_id(member(self.node.contract.items("list_groups", self.account.hash)[-1], "id"))
 
 
-def guarded(judge: Judge, node: Node, *, by_every_payer: bool = False) -> tuple[Guarded, PkpId]:
-    """A fresh one that a wallet made, with the wallet of its usage key. Two payers try, or all."""
+def guarded(judge: Judge, node: Node) -> tuple[Guarded, PkpId]:
+    """A fresh one that a wallet made, with the wallet of its usage key."""
     account = node.accounts.by_wallet(node.wallets.new("carol"))
     erin = node.accounts.by_wallet(node.wallets.new("erin")).admin
     key = node.minting.attached_key(account, ALL_PERMISSIONS)
     others = [random_address(node.session.random), erin.address, key.address]
-    relays = payers(node.session)
-    senders = {"CHAIN-100": relays if by_every_payer else relays[-2:], "CHAIN-110": others}
+    senders = {"CHAIN-100": payers(node.session), "CHAIN-110": others}
     wallet = pkp_id(key.address, node.session.target.profile_value(ID_RULE))
     return Guarded(judge, node, account, key.hash, senders), wallet
 
@@ -86,56 +86,55 @@ def hashed(node: Node, name: str) -> str:
     return hashed_cid(node.actions.sample_cid(name))
 
 
-@case("others-write-no-groups", requirements=["CHAIN-100", "CHAIN-110"], needs=NEEDS)
-def others_write_no_groups(judge: Judge, node: Node) -> None:
-    """Nobody but the admin wallet adds, changes or removes groups of the account."""
-    on, _ = guarded(judge, node, by_every_payer=True)
-    g = on.group()
-    on.only_the_admin("add_group", "another", "d", [], [], in_its_name=True)
-    on.only_the_admin("update_group", g, "changed", "d", [], [])
-    on.only_the_admin("remove_group", g, in_its_name=True)
+@dataclass(frozen=True)
+class Objects:
+    """What of the account the writes name, beside its usage key."""
+
+    full: GroupId
+    """A group that lists the wallet and the action a."""
+    empty: GroupId
+    wallet: PkpId
+    minted: MintedWallet
+    """A wallet that is not registered yet."""
 
 
-@case("others-fill-no-groups", requirements=["CHAIN-100", "CHAIN-110"], needs=NEEDS)
-def others_fill_no_groups(judge: Judge, node: Node) -> None:
-    """Nobody but the admin wallet puts wallets and actions into groups of the account or takes them out."""
-    on, wallet = guarded(judge, node)
-    action = hashed(node, "a")
-    full, empty = on.group([wallet], [action]), on.group()
+def only_the_admin_writes(first: Guarded, objects: Objects, also: Mapping[str, str]) -> None:
+    """The contract takes each write from the admin wallet alone; `also` is what some functions break besides.
+
+    `first` asks for the senders of one function, and all functions are asked by the last two of the payers.
+    """
+    on = replace(first, senders={**first.senders, "CHAIN-100": first.senders["CHAIN-100"][-2:]})
+    node, full, empty, wallet, minted = on.node, objects.full, objects.empty, objects.wallet, objects.minted
+    action, other = hashed(node, "a"), hashed(node, "b")
+    new_key = [random_hash(node.session.random), node.session.stated(NEVER), BALANCE, "n", "d"]
+    registration = [minted.address, minted.path, "n", "d"]
+    first.only_the_admin("add_group", "n", "d", [], [], in_its_name=True)
+    on.only_the_admin("update_group", empty, "n", "d", [], [])
+    on.only_the_admin("remove_group", empty, in_its_name=True)
     on.only_the_admin("add_pkp_to_group", empty, wallet)
     on.only_the_admin("remove_pkp_from_group", full, wallet)
     on.only_the_admin("add_action_to_group", empty, action, in_its_name=True)
     on.only_the_admin("remove_action_from_group", full, action)
-
-
-@case("others-write-no-actions", requirements=["CHAIN-100", "CHAIN-110"], needs=NEEDS)
-def others_write_no_actions(judge: Judge, node: Node) -> None:
-    """Nobody but the admin wallet registers, renames or deletes actions of the account."""
-    on, _ = guarded(judge, node)
-    on.write("add_action", hashed(node, "a"), "named", "d")
-    on.only_the_admin("add_action", hashed(node, "b"), "named", "d")
-    on.only_the_admin("update_action_metadata", hashed(node, "a"), "renamed", "d")
-    on.only_the_admin("delete_action", hashed(node, "a"))
-
-
-@case("others-write-no-usage-keys", requirements=["CHAIN-100", "CHAIN-110", "MINT-160"], needs=NEEDS)
-def others_write_no_usage_keys(judge: Judge, node: Node) -> None:
-    """Nobody but the admin wallet attaches, changes or removes usage keys of the account."""
-    on, _ = guarded(judge, node)
-    fresh = [random_hash(node.session.random), node.session.stated(NEVER), BALANCE]
-    on.only_the_admin("set_usage_api_key", *fresh, "n", "d", *NO_PERMISSIONS.arguments, also="MINT-160")
+    on.only_the_admin("add_action", other, "n", "d")
+    on.only_the_admin("update_action_metadata", action, "m", "d")
+    on.only_the_admin("delete_action", action)
+    on.only_the_admin("set_usage_api_key", *new_key, *NO_PERMISSIONS.arguments, also=also.get("set_usage_api_key", ""))
     on.only_the_admin("update_usage_api_key", on.key_hash, "n", "d", *NO_PERMISSIONS.arguments)
-    on.only_the_admin("update_usage_api_key_metadata", on.key_hash, "n", "d")
+    on.only_the_admin("update_usage_api_key_metadata", on.key_hash, "m", "d")
     on.only_the_admin("remove_usage_api_key", on.key_hash)
+    on.only_the_admin(REGISTRATION, *registration, also=also.get(REGISTRATION, ""))
+    on.only_the_admin("create_wallet", *registration, in_its_name=True)
 
 
-@case("others-register-no-wallets", requirements=["CHAIN-100", "CHAIN-110", "MINT-060"], needs=NEEDS)
-def others_register_no_wallets(judge: Judge, node: Node) -> None:
-    """Nobody but the admin wallet registers wallets in the account."""
-    on, _ = guarded(judge, node)
-    minted = node.minting.wallet(on.account.admin)
-    on.only_the_admin("register_wallet_derivation", minted.address, minted.path, "n", "d", also="MINT-060")
-    on.only_the_admin("create_wallet", minted.address, minted.path, "n", "d", in_its_name=True)
+@case("others-write-nothing", requirements=["CHAIN-100", "CHAIN-110", "MINT-060", "MINT-160"], needs=NEEDS)
+def others_write_nothing(judge: Judge, node: Node) -> None:
+    """Nobody but the admin wallet writes groups, what is in them, actions, usage keys or wallets of the account."""
+    on, wallet = guarded(judge, node)
+    action = hashed(node, "a")
+    full, empty = on.group([wallet], [action]), on.group()
+    on.write("add_action", action, "n", "d")
+    objects = Objects(full, empty, wallet, node.minting.wallet(on.account.admin))
+    only_the_admin_writes(on, objects, {"set_usage_api_key": "MINT-160", REGISTRATION: "MINT-060"})
 
 
 @case(
@@ -153,28 +152,12 @@ def after_a_conversion(judge: Judge, node: Node) -> None:
     full, empty = bound(node, alice.key, [p], [action]), bound(node, alice.key, [], [])
     minted = node.minting.wallet(carol)
     account = node.accounts.converted(alice.key, carol)
-    others = [random_address(node.session.random), alice.wallet_address]
-    relays = payers(node.session)
-    by_every_payer = {"CHAIN-100": relays, "CHAIN-110": others}
-    first = Guarded(judge, node, account, usage_key_hash(key, node.session.profile), by_every_payer)
-    on = replace(first, senders={"CHAIN-100": relays[-2:], "CHAIN-110": others})
-    fresh = [random_hash(node.session.random), node.session.stated(NEVER), BALANCE]
-    first.only_the_admin("add_group", "n", "d", [], [], in_its_name=True)
-    on.only_the_admin("update_group", empty, "n", "d", [], [])
-    on.only_the_admin("remove_group", empty)
-    on.only_the_admin("add_pkp_to_group", empty, p.id)
-    on.only_the_admin("remove_pkp_from_group", full, p.id)
-    on.only_the_admin("add_action_to_group", empty, action, in_its_name=True)
-    on.only_the_admin("remove_action_from_group", full, action)
-    on.only_the_admin("add_action", hashed(node, "b"), "n", "d")
-    on.only_the_admin("update_action_metadata", action, "m", "d")
-    on.only_the_admin("delete_action", action)
-    on.only_the_admin("set_usage_api_key", *fresh, "n", "d", *NO_PERMISSIONS.arguments)
-    on.only_the_admin("update_usage_api_key", on.key_hash, "n", "d", *NO_PERMISSIONS.arguments)
-    on.only_the_admin("update_usage_api_key_metadata", on.key_hash, "m", "d")
-    on.only_the_admin("remove_usage_api_key", on.key_hash)
-    on.only_the_admin("register_wallet_derivation", minted.address, minted.path, "n", "d")
-    on.only_the_admin("create_wallet", minted.address, minted.path, "n", "d")
+    senders = {
+        "CHAIN-100": payers(node.session),
+        "CHAIN-110": [random_address(node.session.random), alice.wallet_address],
+    }
+    on = Guarded(judge, node, account, usage_key_hash(key, node.session.profile), senders)
+    only_the_admin_writes(on, Objects(full, empty, p.id, minted), {})
     with judge("CHAIN-090"):
         on.write("add_group", "by the new admin", "d", [], [])
         names = pluck(node.contract.items("list_groups", account.hash), "name")

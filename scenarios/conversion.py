@@ -16,7 +16,7 @@ from conformance.service.acceptance import Accepted, must_accept
 from conformance.service.accounts import CONVERSION
 from conformance.service.at_once import send_at_once
 from conformance.service.bindings import bound, one_group
-from conformance.service.contract import chain_id
+from conformance.service.contract import chain_id, payers
 from conformance.service.derivations import account_hash, hashed_cid, random_address, random_key
 from conformance.service.envelopes import SignedEnvelope, billing_auth, sign_envelope
 from conformance.service.lists import read_list, unchanged_list
@@ -27,7 +27,7 @@ from conformance.service.refusal import Refusals, must_refuse, was_accepted
 from conformance.service.sample_calls import sample_objects, sample_reads
 from conformance.service.suite_wallet import SuiteWallet
 from conformance.service.usage_keys import ALL_PERMISSIONS, NO_PERMISSIONS
-from conformance.values.json_values import printed
+from conformance.values.json_values import member, printed
 
 NEEDS = ("managed_accounts",)
 ANY_KEY_LISTS = {"auth.usage_key_permission.lists": "any_key"}
@@ -358,6 +358,24 @@ def removed_keys_stay_removed(judge: Judge, node: Node) -> None:
     runs = node.signing.must_sign(on.key, on.x, on.p).accepted
     with judge():
         node.signing.must_be_refused(removed, on.x, on.p, control=runs, classes=["unauthenticated", "forbidden"])
+
+
+@case("second-conversion-reverts", requirements=["MODE-220"], needs=[*NEEDS, "chain_rpc"])
+def second_conversion_reverts(judge: Judge, node: Node) -> None:
+    """The contract reverts a second conversion, by a payer as by the owner."""
+    alice, bob = node.accounts.new(), node.accounts.new()
+    carol, mallory = node.wallets.new("carol"), node.wallets.new("mallory")
+    relay, of_bob = payers(node.session)[0], account_hash(bob.key, node.session.profile)
+    admin_payer = printed(member(node.session.call("get_admin_api_payer").value, "address"))
+    control = node.contract.dry_run(CONVERSION, [of_bob, mallory.address], sender=relay)
+    account = node.accounts.converted(alice.key, carol)
+    senders = (relay, admin_payer, carol.address, alice.wallet_address, mallory.address)
+    with (
+        judge(why="an account that was converted is converted by nobody again"),
+        Refusals(node.session, control=control, unchanged=[]) as refusals,
+    ):
+        for sender in senders:
+            node.contract.must_revert_dry(refusals, CONVERSION, [account.hash, mallory.address], sender=sender)
 
 
 @case(

@@ -8,15 +8,16 @@ from __future__ import annotations
 from eth_utils.crypto import keccak
 
 from conformance.cases import Judge, case
-from conformance.service.accounts import ChainSecuredAccount
+from conformance.service.accounts import CONVERSION, ChainSecuredAccount
 from conformance.service.admin_writes import four_groups, group_named, wallet_record, writes_by_admin
-from conformance.service.derivations import account_hash, hashed_cid, wallet_hash
+from conformance.service.contract import payers
+from conformance.service.derivations import account_hash, hashed_cid, random_address, wallet_hash
 from conformance.service.lists import one_item_page, unchanged_list
 from conformance.service.minting import FAR_AHEAD
 from conformance.service.node import Node
-from conformance.service.refusal import must_be_as_stated, must_refuse
+from conformance.service.refusal import Refusals, must_be_as_stated, must_refuse
 from conformance.service.usage_keys import ALL_PERMISSIONS, Permissions
-from conformance.values.json_values import member, pluck, same_hex
+from conformance.values.json_values import member, pluck, printed, same_hex
 
 NEEDS = ("chain_rpc", "funded_wallet")
 ANY_KEY_LISTS = {"auth.usage_key_permission.lists": "any_key"}
@@ -29,6 +30,34 @@ GIVEN_ORDER = ["adminHash", "usageApiKeyHash", "expiration", "balance", "name", 
 def hashed(content: bytes) -> str:
     """keccak256 as 0x hex."""
     return f"0x{keccak(content).hex()}"
+
+
+# ------------------------------------------------------------------------------------------------- who may convert
+
+
+@case("conversion-by-payer-and-owner", requirements=["MODE-200"], needs=["chain_rpc", "managed_accounts"])
+def conversion_by_payer_and_owner(judge: Judge, node: Node) -> None:
+    """The contract takes a conversion from a payer and from the owner, and from nobody else."""
+    profile, random = node.session.profile, node.session.random
+    of_alice, of_bob = (account_hash(node.accounts.new().key, profile) for _ in range(2))
+    admin, stranger = random_address(random), random_address(random)
+    owner, other_owner = (
+        printed(member(node.contract.view("get_account", account), "adminWalletAddress"))
+        for account in (of_alice, of_bob)
+    )
+    relays, conversion = payers(node.session), [of_alice, admin]
+    with judge(why="a payer converts an account, and so does its owner"):
+        by_payer = node.contract.dry_run(CONVERSION, conversion, sender=relays[0])
+        for sender in (relays[-1], owner):
+            node.contract.dry_run(CONVERSION, conversion, sender=sender)
+    # Nor the one who would become the admin: that one has signed nothing.
+    others = [stranger, admin, *([] if same_hex(owner, other_owner) else [other_owner])]
+    with (
+        judge(why="nobody but a payer and the owner converts an account"),
+        Refusals(node.session, control=by_payer, unchanged=[]) as refusals,
+    ):
+        for sender in others:
+            node.contract.must_revert_dry(refusals, CONVERSION, conversion, sender=sender)
 
 
 # ------------------------------------------------------------------------------------------- the account of a wallet
