@@ -36,6 +36,8 @@ WALLET_RULE = "crypto.account_wallet_derivation"
 MANY_ACCOUNTS = {"mode.admin_address_reuse": "accepted"}
 OLD_KEY_READS, OLD_KEY_RUNS = "mode.old_master_key_reads", "mode.old_master_key_execute"
 ZERO_ADDRESS = f"0x{0:040x}"
+CONVERSION_SELECTOR = "7c3822b1"
+"""Of `convertToChainSecuredAccount(uint256,address)`."""
 
 # -------------------------------------------------------------------------------------------- what the old key loses
 
@@ -358,6 +360,22 @@ def removed_keys_stay_removed(judge: Judge, node: Node) -> None:
     runs = node.signing.must_sign(on.key, on.x, on.p).accepted
     with judge():
         node.signing.must_be_refused(removed, on.x, on.p, control=runs, classes=["unauthenticated", "forbidden"])
+
+
+@case("payers-transaction", requirements=["MODE-190"], needs=[*NEEDS, "chain_rpc"])
+def payers_transaction(judge: Judge, node: Node) -> None:
+    """A payer sends convertToChainSecuredAccount with the account's hash and the new admin."""
+    alice, carol = node.accounts.new().key, node.wallets.new("carol")
+    published = {payer.lower() for payer in payers(node.session)}
+    arguments = (account_hash(alice, node.session.profile), f"{carol.address.removeprefix('0x'):0>64}")
+    before = node.session.chain.block_number()
+    node.accounts.convert(alice, carol)
+    with judge():
+        called = CONVERSION_SELECTOR + "".join(argument.removeprefix("0x") for argument in arguments)
+        sent = node.contract.transactions_after(before, holding=called)
+        judge.same(len(sent), 1, "the number of transactions that convert the account to this wallet")
+        judge.same(printed(sent[0]["to"]), node.contract.address.lower(), "the address that the transaction goes to")
+        judge.that(printed(sent[0]["from"]) in published, f"a sender among {published}", sent[0]["from"])
 
 
 @case("second-conversion-reverts", requirements=["MODE-220"], needs=[*NEEDS, "chain_rpc"])

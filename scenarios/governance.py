@@ -26,7 +26,7 @@ from conformance.service.refusal import Refusals, must_be_as_stated
 from conformance.service.usage_keys import ALL_PERMISSIONS, Permissions
 from conformance.values.ids import PkpId
 from conformance.values.json_text import written
-from conformance.values.json_values import member, pluck, printed
+from conformance.values.json_values import member, pluck, printed, same_hex
 
 CHAIN = ("chain_rpc", "funded_wallet")
 AFTER_CONVERSION = ({"chain.admin_hash_meaning": "api_key_hash"}, {"billing.credits_after_conversion": "moved"})
@@ -41,6 +41,34 @@ def record(node: Node, account: str) -> list[Read]:
 
 
 # ------------------------------------------------------------------------------------------------- a contract as owner
+
+
+@case(
+    "contract-wallet-owns",
+    requirements=["AUTH-170", "ACC-060", "ACC-180"],
+    needs=CHAIN,
+    uses=[{"mode.contract_admin": "accepted"}],
+)
+def contract_wallet_owns(judge: Judge, node: Node) -> None:
+    """A contract wallet owns the account that it makes, writes to it, and the wallet behind it does not."""
+    carol = node.wallets.new("carol")
+    vault = node.wallets.contract_wallet(carol)
+    own = wallet_hash(vault.address)
+    with judge("ACC-180"):
+        node.contract.write(vault, "new_chain_secured_account", node.label, "d")
+    with judge("ACC-060"):
+        judge.same(node.contract.view("account_exists", own), {"exists": True}, "the account under the vault's hash")
+    with judge("ACC-180"):
+        account = node.contract.view("get_account", own)
+        judge.same(member(account, "managed"), False, "managed, of an account that a wallet owns")
+        admin = member(account, "adminWalletAddress")
+        judge.that(same_hex(admin, vault.address), f"the admin wallet {vault.address}", admin)
+    with judge("AUTH-170"):
+        _, adds = node.contract.write(vault, "add_group", own, node.label, "d", [], [])
+        judge.same(pluck(node.contract.items("list_groups", own), "name"), [node.label], "the groups of the account")
+        groups = [node.contract.unchanged_items("list_groups", own)]
+        behind = "of the wallet behind"
+        node.contract.must_refuse(carol, "add_group", own, behind, "d", [], [], control=adds, unchanged=groups)
 
 
 @case(

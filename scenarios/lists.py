@@ -13,10 +13,11 @@ from dataclasses import replace
 
 from conformance.cases import Judge, case
 from conformance.endpoints.requests import OutgoingRequest
-from conformance.service.derivations import hashed_cid
+from conformance.service.derivations import account_hash, hashed_cid
 from conformance.service.lists import page_or_none, read_page, read_pages
 from conformance.service.node import Node
 from conformance.service.refusal import must_be_as_stated, was_accepted
+from conformance.service.sample_calls import sample_objects, sample_reads
 from conformance.values.json_values import member, pluck, printed, same, same_hex, same_hexes
 
 NEEDS = ("managed_accounts",)
@@ -403,3 +404,21 @@ def account_wallet_in_the_list(judge: Judge, node: Node) -> None:
     with judge():
         listed = any(same_hex(one, alice.wallet_address) for one in addresses)
         judge.same(listed, node.session.stated("semantics.account_wallet_listed"), "whether its own wallet is listed")
+
+
+# --------------------------------------------------------------------------------------------------------- side effects
+
+
+@case("reads-send-no-transaction", requirements=["LIST-150"], needs=[*NEEDS, "chain_rpc"])
+def reads_send_no_transaction(judge: Judge, node: Node) -> None:
+    """Lists and reads put no transaction of this account on the chain."""
+    alice = node.accounts.new()
+    objects = sample_objects(node, alice)
+    before = node.session.chain.block_number()
+    for name, request in sample_reads(node, objects).items():
+        if name != "balance" or node.session.profile.offers("billing"):
+            node.session.accept(request)
+    with judge():
+        # Others may write at the same time: each write of this account carries its hash.
+        mined = node.contract.transactions_after(before, holding=account_hash(alice.key, node.session.profile))
+        judge.same(mined, [], "the transactions that name the account")

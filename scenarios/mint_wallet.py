@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from conformance.cases import Judge, case
+from conformance.service.derivations import account_hash, wallet_hash
 from conformance.service.envelopes import billing_auth
 from conformance.service.node import Node
 from conformance.service.refusal import must_refuse
@@ -25,6 +26,31 @@ def again(judge: Judge, node: Node) -> None:
         judge.that(
             len(addresses) == len(paths) == 4, "four mints to answer four wallets with four derivation paths", minted
         )
+
+
+@case("changes-nothing-on-chain", requirements=["MINT-200"], needs=["chain_rpc", "managed_accounts"])
+def changes_nothing_on_chain(judge: Judge, node: Node) -> None:
+    """Minting sends no transaction and changes no record."""
+    alice, carol = node.accounts.new().key, node.wallets.new("carol")
+    own = account_hash(alice, node.session.profile)
+    flows = ("create_wallet_with_signature", "add_usage_api_key_with_signature")
+    requests = [replace(node.minting.request(flow, carol), credential=alice) for flow in flows]
+    views = ("list_wallets", "list_usage_api_keys")
+    records = {view: node.contract.items(view, own) for view in views}
+    before = node.session.chain.block_number()
+    with judge():
+        minted = [node.session.accept(request)[0].value for _ in range(3) for request in requests]
+        # Other traffic may go through the same payers: a transaction of these mints would name a wallet or the signer.
+        marks = [printed(member(one, "wallet_address")).lower()[2:] for one in minted] + [carol.address.lower()[2:]]
+        mined = node.contract.transactions_after(before)
+        naming = [one for one in mined if any(mark in printed(one["input"]) for mark in marks)]
+        judge.same(naming, [], "the transactions that name a minted wallet or the signer")
+    for view in views:
+        with judge.apart():
+            judge.same(node.contract.items(view, own), records[view], f"{view} of the account, as before")
+    with judge.apart():
+        exists = node.contract.view("account_exists", wallet_hash(carol.address))
+        judge.same(exists, {"exists": False}, "an account of the signer")
 
 
 @case(

@@ -1,4 +1,4 @@
-"""Steps about the chain: the contract's views and writes, JSON-RPC, mined transactions, and the node's clock."""
+"""Steps about the chain: the contract's views and writes, JSON-RPC, and the node's clock."""
 
 from __future__ import annotations
 
@@ -35,22 +35,6 @@ class RpcStep(Judging):
     """Path in the answer to matcher."""
 
 
-class DryRunStep(Judging):
-    """A write of the account contract by `eth_call`, which sends no transaction and changes nothing."""
-
-    dry_run: str
-    """Its canonical name in the profile's `chain.abi`."""
-    from_: Text = Field(alias="from")
-    """The address of the sender."""
-    with_: list[JsonValue] = Field(default=[], alias="with")
-    """The arguments in order."""
-    reverts: bool = False
-    """Whether the contract has to revert it."""
-    control: Kebab | None = None
-    """The id of an earlier dry run of the same function, from another address, that must not revert. `reverts` requires
-    it."""
-
-
 class SendStep(Judging):
     """A transaction to the account contract from a wallet of the suite. The step ends when it is mined."""
 
@@ -85,23 +69,3 @@ class ClockStep(Form):
     clock: int | Reference | ClockAt
     """The offset from the right time in seconds, or the time to set."""
     id: Kebab | None = None
-
-
-class Mined(Form):
-    """Selects transactions."""
-
-    after: int | Reference
-    """The number of the last block that does not count."""
-    holding: Text | None = None
-    """Hex digits without 0x that the calldata have to contain. Default: all transactions."""
-
-
-class TransactionsStep(Judging):
-    """The transactions that the chain mined after a block, with their logs."""
-
-    transactions: Mined
-    """Selects the transactions."""
-    save: dict[Variable, str] = Field(default={})
-    """Variable to path in the answer."""
-    expect: Members = Field(default={})
-    """Path in the answer to matcher."""

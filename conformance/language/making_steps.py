@@ -26,16 +26,6 @@ class WalletStep(Form):
     id: Kebab | None = None
 
 
-class ContractWalletStep(Form):
-    """A contract account (ERC-1271) on the chain, which one wallet owns."""
-
-    contract_wallet: Variable
-    """Its name: `from: NAME` has its owner send through it, `${NAME}` is its address."""
-    owner: Text
-    """The name of the wallet that deploys and owns it."""
-    id: Kebab | None = None
-
-
 class AccountStep(Form):
     """A fresh account."""
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, JsonValue, StringConstraints, Tag
 
-from conformance.language.chain_steps import ChainStep, ClockStep, DryRunStep, RpcStep, SendStep, TransactionsStep
+from conformance.language.chain_steps import ChainStep, ClockStep, RpcStep, SendStep
 from conformance.language.form import (
     Form,
     Judging,
@@ -22,14 +22,7 @@ from conformance.language.form import (
     UnchangedRead,
     Variable,
 )
-from conformance.language.making_steps import (
-    AccountStep,
-    ContractWalletStep,
-    NewGroupStep,
-    NewKeyStep,
-    NewWalletStep,
-    WalletStep,
-)
+from conformance.language.making_steps import AccountStep, NewGroupStep, NewKeyStep, NewWalletStep, WalletStep
 
 
 class Body(Form):
@@ -157,10 +150,7 @@ KINDS = (
     "repeat",
     "chain",
     "rpc",
-    "dry_run",
-    "transactions",
     "wallet",
-    "contract_wallet",
     "new_wallet",
     "new_group",
     "new_key",
@@ -186,10 +176,7 @@ Step = Annotated[
     | Annotated[RepeatStep, Tag("repeat step")]
     | Annotated[ChainStep, Tag("chain step")]
     | Annotated[RpcStep, Tag("rpc step")]
-    | Annotated[DryRunStep, Tag("dry_run step")]
-    | Annotated[TransactionsStep, Tag("transactions step")]
     | Annotated[WalletStep, Tag("wallet step")]
-    | Annotated[ContractWalletStep, Tag("contract_wallet step")]
     | Annotated[NewWalletStep, Tag("new_wallet step")]
     | Annotated[NewGroupStep, Tag("new_group step")]
     | Annotated[NewKeyStep, Tag("new_key step")]

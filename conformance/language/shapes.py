@@ -107,11 +107,6 @@ def described(shape: Shape) -> str:
 
 RECEIPT = Object({"hash": SCALAR, "block": SCALAR, "gas_used": SCALAR, "logs": Array(ANYTHING)})
 """The shape of the receipt that a `send` step returns."""
-LOG = Object({"address": SCALAR, "topics": Array(SCALAR), "data": SCALAR})
-TRANSACTIONS = Array(
-    Object({"hash": SCALAR, "from": SCALAR, "to": SCALAR, "input": SCALAR, "block": SCALAR, "logs": Array(LOG)})
-)
-"""The shape of the list that a `transactions` step returns."""
 
 
 def of_outputs(outputs: Sequence[Parameter]) -> Shape:

@@ -63,11 +63,3 @@ def parse_json(_: Scope, text: object) -> object:
         return parse(printed(text))
     except ValueError as problem:
         raise Mismatch(f"JSON ({problem})", printed(text)) from None
-
-
-@function
-def bare_hex(_: Scope, text: object) -> str:
-    """The hex digits in lower case without the 0x, to search for them in longer hex."""
-    if not HEX.fullmatch(printed(text)):
-        raise Mismatch("hex digits", printed(text))
-    return printed(text).removeprefix("0x").lower()

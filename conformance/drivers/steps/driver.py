@@ -9,23 +9,15 @@ from conformance.drivers.sections import set_up
 from conformance.drivers.steps.call_step import compile_call
 from conformance.drivers.steps.calls import Action, compile_account, compile_list
 from conformance.drivers.steps.caserun import CaseRun
-from conformance.drivers.steps.dryrun import compile_dry_run
 from conformance.drivers.steps.flow import compile_check, compile_crowd, compile_let, compile_parallel, compile_repeat
 from conformance.drivers.steps.making import compile_new_group, compile_new_key, compile_new_wallet
-from conformance.drivers.steps.onchain import compile_chain, compile_clock, compile_rpc, compile_transactions
+from conformance.drivers.steps.onchain import compile_chain, compile_clock, compile_rpc
 from conformance.drivers.steps.sending import compile_send
 from conformance.drivers.steps.traits import accepted_call, can_fail, expects, label_of, names_defined, steps_in
-from conformance.drivers.steps.wallets import compile_chain_account, compile_contract_wallet, compile_wallet
-from conformance.language.chain_steps import ChainStep, ClockStep, DryRunStep, RpcStep, SendStep, TransactionsStep
+from conformance.drivers.steps.wallets import compile_chain_account, compile_wallet
+from conformance.language.chain_steps import ChainStep, ClockStep, RpcStep, SendStep
 from conformance.language.form import Judging
-from conformance.language.making_steps import (
-    AccountStep,
-    ContractWalletStep,
-    NewGroupStep,
-    NewKeyStep,
-    NewWalletStep,
-    WalletStep,
-)
+from conformance.language.making_steps import AccountStep, NewGroupStep, NewKeyStep, NewWalletStep, WalletStep
 from conformance.language.models import (
     CallStep,
     CheckStep,
@@ -204,7 +196,7 @@ def _define(step: Step, context: CompileContext) -> None:
         context.define(name)
         if isinstance(step, AccountStep) and name not in context.info.accounts:
             context.info.accounts.append(name)
-        if isinstance(step, WalletStep | ContractWalletStep):
+        if isinstance(step, WalletStep):
             context.info.wallets.append(name)
 
 
@@ -248,30 +240,14 @@ def _compile_making(step: NewWalletStep | NewGroupStep | NewKeyStep, context: Co
             return compile_new_key(step, context)
 
 
-def _compile_on_chain(
-    step: ChainStep | RpcStep | DryRunStep | TransactionsStep | WalletStep | ContractWalletStep | SendStep | ClockStep,
-    context: CompileContext,
-) -> Action:
+def _compile_on_chain(step: ChainStep | RpcStep | WalletStep | SendStep | ClockStep, context: CompileContext) -> Action:
     match step:
-        case WalletStep() | ContractWalletStep() | SendStep() | ClockStep():
-            return _compile_own(step, context)
         case ChainStep():
             return compile_chain(step, context)
         case RpcStep():
             return compile_rpc(step, context)
-        case DryRunStep():
-            return compile_dry_run(step, context)
-        case TransactionsStep():
-            return compile_transactions(step, context)
-
-
-def _compile_own(step: WalletStep | ContractWalletStep | SendStep | ClockStep, context: CompileContext) -> Action:
-    """Compile a step about the suite's own wallets, or about time."""
-    match step:
         case WalletStep():
             return _always_setup(compile_wallet(step, context))
-        case ContractWalletStep():
-            return _always_setup(compile_contract_wallet(step, context))
         case SendStep():
             return compile_send(step, context)
         case ClockStep():

@@ -1,4 +1,4 @@
-"""Step kinds about the chain: `chain` (a view of the account contract), `rpc`, `transactions`, and `clock`."""
+"""Step kinds about the chain: `chain` (a view of the account contract), `rpc`, and `clock`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable
 from conformance.drivers.steps.calls import Action, name_operation
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.expectations import compile_expectations
-from conformance.language.chain_steps import ChainStep, ClockAt, ClockStep, RpcStep, TransactionsStep
-from conformance.language.shapes import ANYTHING, TRANSACTIONS, Shape
+from conformance.language.chain_steps import ChainStep, ClockAt, ClockStep, RpcStep
+from conformance.language.shapes import ANYTHING, Shape
 from conformance.language.templates import CompileContext, Template, compile_value
 from conformance.problems import Mismatch, RefusalUnproven, UnknownName
 from conformance.profile.chain import FIXED_WRITES
@@ -52,23 +52,6 @@ def _compile_reading(
     def act(run: CaseRun) -> None:
         value = ask(run, [template(run.scope) for template in arguments])
         expectations.check(value, run)
-
-    return act
-
-
-def compile_transactions(step: TransactionsStep, context: CompileContext) -> Action:
-    """Compile a step that compares and saves an array of {hash, from, to, input, block, logs}; hex in lower case."""
-    context.info.needs.add("chain_rpc")
-    after = compile_value(step.transactions.after, context.at("transactions", "after"))
-    holding = compile_value(step.transactions.holding or "", context.at("transactions", "holding"))
-    expectations = compile_expectations(step.expect, step.save, context, "the transactions", TRANSACTIONS)
-
-    def act(run: CaseRun) -> None:
-        block = after(run.scope)
-        if not isinstance(block, int):
-            raise Mismatch("a block number as `after`", printed(block))
-        mined = Contract(run).transactions_after(block, printed(holding(run.scope)))
-        expectations.check(mined, run)
 
     return act
 

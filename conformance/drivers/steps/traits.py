@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from conformance.language.chain_steps import DryRunStep, SendStep
-from conformance.language.making_steps import (
-    AccountStep,
-    ContractWalletStep,
-    NewGroupStep,
-    NewKeyStep,
-    NewWalletStep,
-    WalletStep,
-)
+from conformance.language.chain_steps import SendStep
+from conformance.language.making_steps import AccountStep, NewGroupStep, NewKeyStep, NewWalletStep, WalletStep
 from conformance.language.models import (
     KINDS,
     CallStep,
@@ -24,7 +17,7 @@ from conformance.language.models import (
     RepeatStep,
     Step,
 )
-from conformance.service.contract import dry_run_call, send_call
+from conformance.service.contract import send_call
 
 MAKING: Mapping[type[object], str] = {
     AccountStep: "new_account",
@@ -41,8 +34,6 @@ def label_of(step: Step, where: str) -> str:
     match step:
         case ListStep():
             return f"{where} list {step.list_}{name}"
-        case DryRunStep():
-            return f"{where} {dry_run_call(step.dry_run)}{name}"
         case SendStep():
             return f"{where} {send_call(step.send)}{name}"
     kind = next(kind for kind in KINDS if kind in type(step).model_fields)
@@ -57,8 +48,6 @@ def accepted_call(step: Step) -> str:
             return "" if step.refused is not None or step.may_be_refused is not None or step.fails else step.call
         case ListStep():
             return step.list_
-        case DryRunStep():
-            return "" if step.reverts else dry_run_call(step.dry_run)
         case SendStep():
             return "" if step.reverts else send_call(step.send)
         case _:
@@ -73,7 +62,7 @@ def expects(step: Step) -> bool:
             return bool(is_stated) or step.fails is not False
         case CheckStep():
             return True
-        case DryRunStep() | SendStep():
+        case SendStep():
             return bool(step.reverts or getattr(step, "expect", None))
         case ParallelStep(parallel=Crowd(step=call)):
             return expects(call)
@@ -86,7 +75,7 @@ def can_fail(step: Step) -> bool:
     match step:
         case CallStep():
             return bool(step.expect) or (step.may_be_refused is None and step.fails != "either")
-        case ListStep() | CheckStep() | DryRunStep() | SendStep():
+        case ListStep() | CheckStep() | SendStep():
             return True
         case RepeatStep():
             return any(map(can_fail, step.repeat.steps))
@@ -112,7 +101,7 @@ def steps_in(steps: Sequence[Step]) -> Iterator[Step]:
 def names_defined(step: Step) -> Iterator[str]:
     """The variables that the step itself defines for the steps after it."""
     match step:
-        case AccountStep(account=name) | WalletStep(wallet=name) | ContractWalletStep(contract_wallet=name):
+        case AccountStep(account=name) | WalletStep(wallet=name):
             yield name
         case NewGroupStep(new_group=name) | NewKeyStep(new_key=name):
             yield name

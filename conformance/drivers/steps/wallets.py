@@ -1,4 +1,4 @@
-"""The step kinds `wallet` and `contract_wallet`, and `account` with `chain_secured`: the suite's own wallets.
+"""The step kind `wallet`, and `account` with `chain_secured`: the suite's own wallets.
 
 Specification: "What the service does" 4, "States and transitions / Account mode".
 """
@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.onchain import name_write
-from conformance.language.making_steps import AccountStep, ContractWalletStep, WalletStep
+from conformance.language.making_steps import AccountStep, WalletStep
 from conformance.language.scope import ChainAccount
 from conformance.language.templates import CompileContext, compile_value
 from conformance.language.wallets import CaseWallet, wallet_of
@@ -40,18 +40,6 @@ def compile_wallet(step: WalletStep, context: CompileContext) -> Callable[[CaseR
         else:
             wallet = wallets.of_account_key(printed(account_key(run.scope)))
         run.scope.variables[step.wallet] = CaseWallet(wallet, run)
-
-    return act
-
-
-def compile_contract_wallet(step: ContractWalletStep, context: CompileContext) -> Callable[[CaseRun], None]:
-    """Compile a contract wallet (ERC-1271): its owner signs for it and sends through it."""
-    context.info.needs.update({"chain_rpc", "funded_wallet"})
-    owner = compile_who_sends(step.owner, context.at("owner"))
-    _define(step.contract_wallet, context.at("contract_wallet"))
-
-    def act(run: CaseRun) -> None:
-        run.scope.variables[step.contract_wallet] = CaseWallet(Wallets(run).contract_wallet(owner(run)), run)
 
     return act
 

@@ -1,68 +1,14 @@
-"""Tests for the step kinds `dry_run` and `transactions`: what the loader refuses, and what they take from a chain."""
+"""The transactions that the suite reads from a chain."""
 
 from __future__ import annotations
-
-import textwrap
-from pathlib import Path
 
 import pytest
 
 from conformance.endpoints.client import Target
-from conformance.problems import ChainTrouble, LoadProblem, Malformed, RefusalUnproven, UnknownName
+from conformance.problems import ChainTrouble, Malformed
 from conformance.profile import Profile
-from conformance.run.case import Case
-from conformance.run.loader import load_pack
 from conformance.service.contract import Contract
 from conformance.service.session import Session
-
-
-def loaded(folder: Path, *steps: str) -> Case:
-    """A pack with one case of these steps, read by the loader."""
-    path = folder / "chain.yaml"
-    head = """\
-        pack: chain
-        title: Chain
-        cases:
-          - id: only
-            title: The only case
-            requirements: [CHAIN-130]
-            steps:
-        """
-    body = "".join(f"      - {step}\n" for step in steps)
-    path.write_text(textwrap.dedent(head) + body, encoding="utf-8")
-    return load_pack(path)[0]
-
-
-ACCEPTED = '{dry_run: remove_group, id: removes, from: "0x00", with: ["0x01", 1]}'
-
-
-def test_dry_run_needs_a_chain_and_its_signature(tmp_path: Path) -> None:
-    info = loaded(tmp_path, ACCEPTED).info
-    assert info.needs == {"chain_rpc"}
-    assert "chain.abi.writes.remove_group" in info.uses
-
-
-def test_dry_run_that_reverts_is_loaded_with_its_control(tmp_path: Path) -> None:
-    loaded(tmp_path, ACCEPTED, '{dry_run: remove_group, from: "0x00", reverts: true, control: removes}')
-
-
-@pytest.mark.parametrize(
-    ("steps", "problem"),
-    [
-        (['{dry_run: rob_group, from: "0x00"}'], UnknownName),
-        (['{dry_run: list_groups, from: "0x00"}'], UnknownName),
-        (['{dry_run: remove_group, from: "0x00", reverts: true}'], RefusalUnproven),
-        ([ACCEPTED, '{dry_run: add_group, from: "0x00", reverts: true, control: removes}'], RefusalUnproven),
-        ([ACCEPTED, '{dry_run: remove_group, from: "0x00", control: removes}'], RefusalUnproven),
-        (["{dry_run: remove_group}"], LoadProblem),
-    ],
-    ids=["unknown", "a-view", "no-control", "control-of-another", "control-without-reverts", "no-sender"],
-)
-def test_dry_run_that_proves_nothing_is_a_load_error(
-    tmp_path: Path, steps: list[str], problem: type[LoadProblem]
-) -> None:
-    with pytest.raises(problem):
-        loaded(tmp_path, *steps)
 
 
 class RecordedChain:

@@ -9,7 +9,7 @@ import pytest
 from conformance.language.scope import Scope
 from conformance.language.templates import CompileContext
 from conformance.language.vocabulary import standard
-from conformance.language.wire_forms import bare_hex, json_text, parse_json
+from conformance.language.wire_forms import json_text, parse_json
 from conformance.problems import BadShape, Mismatch
 from conformance.values.marked_yaml import Document
 
@@ -39,15 +39,6 @@ def test_json_text_refuses_what_is_no_json(context: CompileContext, scope: Scope
 def test_json_text_takes_nothing_but_true(context: CompileContext) -> None:
     with pytest.raises(BadShape):
         json_text(False, context)
-
-
-def test_bare_hex_drops_prefix_and_capitals(scope: Scope) -> None:
-    assert bare_hex(scope, "0xAB01") == "ab01"
-
-
-def test_bare_hex_refuses_what_is_no_hex(scope: Scope) -> None:
-    with pytest.raises(Mismatch):
-        bare_hex(scope, "0xabc")
 
 
 def test_parse_json_gives_the_value(scope: Scope) -> None:

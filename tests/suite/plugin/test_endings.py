@@ -322,11 +322,16 @@ cases:
     title: t
     requirements: [GRP-010]
     steps: [{account: a}, {wallet: w}, {list: list_groups, expect: {"": []}}]
-  - id: with-gas
-    title: t
-    requirements: [GRP-010]
-    setup: [{wallet: w}, {contract_wallet: v, owner: w}]
-    steps: [{account: a}, {list: list_groups, expect: {"": []}}]
+"""
+WITH_GAS = """
+from conformance.cases import Judge, case
+from conformance.service.node import Node
+
+
+@case("with-gas", requirements=["GRP-010"], needs=["chain_rpc", "funded_wallet"])
+def with_gas(judge: Judge, node: Node) -> None:
+    \"\"\"A contract is put on the chain.\"\"\"
+    node.wallets.contract_wallet(node.wallets.new("w"))
 """
 
 
@@ -335,6 +340,7 @@ def test_missing_key_of_the_funder_stops_only_cases_that_need_gas(
 ) -> None:
     monkeypatch.delenv("NO_SUCH_KEY", raising=False)
     (project.path / "packs" / "trial.yaml").write_text(GAS, encoding="utf-8")
+    (project.path / "packs" / "trial.py").write_text(WITH_GAS, encoding="utf-8")
     profile = f"""\
         base_url: {node.url}
         capabilities: [managed_accounts, chain_rpc, funded_wallet]

@@ -1,4 +1,4 @@
-"""Wallets of the suite's own: the steps `wallet`, `contract_wallet`, `send` and `clock`, and the cleaning up."""
+"""Wallets of the suite's own: the steps `wallet`, `send` and `clock`, and the cleaning up."""
 
 from __future__ import annotations
 
@@ -91,30 +91,6 @@ def test_send_is_judged(on_node: Callable[[str], Outcome], step: str, verdict: V
     outcome = on_node(f"{ACCOUNT}  - {step}\n")
     assert outcome.verdict is verdict, outcome.reason
     assert words in outcome.reason
-
-
-def test_contract_wallet_owns_an_account_through_its_owner(on_node: Callable[[str], Outcome]) -> None:
-    outcome = on_node(
-        """\
-        steps:
-          - wallet: carol
-          - contract_wallet: vault
-            owner: carol
-          - account: dana
-            chain_secured: {admin: vault}
-          - send: add_group
-            id: adds
-            from: vault
-            with: ["${dana}", first, d, [], []]
-          - send: add_group
-            from: carol
-            with: ["${dana}", second, d, [], []]
-            reverts: true
-            control: adds
-            unchanged: [{chain: list_groups, with: ["${dana}", 0, 100]}]
-        """
-    )
-    assert outcome.verdict is Verdict.PASS, outcome.reason
 
 
 CONVERSION = """\
@@ -212,7 +188,6 @@ def test_clock_is_put_right_and_envelopes_follow_it(
         f"{{send: add_group, from: carol, reverts: perhaps, {UNCHANGED}}}",
         "{wallet: carol}",
         "{wallet: dana}",
-        "{contract_wallet: vault, owner: dana}",
         "{account: erin, chain_secured: {admin: dana}}",
         "{account: erin, chain_secured: {admin: carol}, with: {account_name: x}}",
         "{call: list_groups, as: dana}",
