@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import pytest
 from eth._utils.address import generate_contract_address, generate_safe_contract_address
@@ -28,84 +29,122 @@ def pair() -> Pair:
     return Pair()
 
 
-def test_transfer_to_existing_account_is_the_same(pair: Pair) -> None:
-    assert pair.send(BOB.address, value=5).gas_used == TRANSACTION_GAS
+@pytest.mark.parametrize(
+    "sends",
+    [
+        [{"to": BOB.address, "value": 5}],
+        [{"to": BOB.address, "value": 1, "gasPrice": 10**10}],
+        [{"to": NEW, "value": 5}],
+        [{"to": NEW}, {"to": NEW, "value": 1}],
+    ],
+    ids=["existing account", "legacy", "new account", "nothing"],
+)
+def test_transfers_are_the_same(pair: Pair, sends: list[dict[str, Any]]) -> None:
+    for values in sends:
+        assert pair.send(**values).gas_used == TRANSACTION_GAS
     pair.compare()
+    assert pair.chain.balance(sends[-1]["to"]) > 0
 
 
-def test_transfer_to_new_account_is_the_same(pair: Pair) -> None:
-    assert pair.send(NEW, value=5).gas_used == TRANSACTION_GAS
-    pair.compare()
-    assert pair.chain.balance(NEW) == 5
+@pytest.mark.parametrize(
+    ("code", "values", "output"),
+    [
+        (REVERTER, {"value": 9}, CUSTOM_ERROR),
+        (init_code(b"\xef\x01"), {}, b""),
+        (init_code(bytes(5_000)), {"gas": 600_000}, b""),
+    ],
+    ids=["reverts", "reserved code", "out of gas for its code"],
+)
+def test_creations_that_fail_are_the_same(pair: Pair, code: bytes, values: dict[str, Any], output: bytes) -> None:
+    outcome = pair.send(data=code, **values)
+    assert (outcome.succeeded, outcome.output) == (False, output)
+    pair.compare(generate_contract_address(ALICE.address, 0))
 
 
-def test_transfer_of_nothing_to_new_account_is_the_same(pair: Pair) -> None:
-    pair.send(NEW)
-    pair.send(NEW, value=1)
+CHILD = init_code(assemble("1 0 SSTORE"))
+BLOCK_VALUES = ["NUMBER", "CHAINID", "GASLIMIT POP 1", "COINBASE", "ADDRESS", "ORIGIN", "CALLER", "BLOBBASEFEE"]
+STORE_OF_CALLDATA = "32 CALLDATALOAD 0 CALLDATALOAD SSTORE"
+
+PROGRAMS: dict[str, tuple[str, list[dict[str, Any]], dict[int, int]]] = {
+    "set and cleared": ("1 0 SSTORE 0 0 SSTORE 5 1 SSTORE 6 1 SSTORE", [{}, {}], {0: 0, 1: 6}),
+    "refund of more than a fifth": (
+        " ".join(f"CALLVALUE {slot} SSTORE" for slot in range(8)),
+        [{"value": 1}, {"value": 0}],
+        {0: 0, 7: 0},
+    ),
+    "precompile called": ("32 0 64 0 0 2 GAS CALL POP 0 MLOAD 0 SSTORE", [{}], {}),
+    "create and call": (
+        f"0x{CHILD.hex()} 0 MSTORE {len(CHILD)} {32 - len(CHILD)} 0 CREATE 0 SSTORE "
+        "0 0 0 0 0 0 SLOAD GAS CALL 1 SSTORE",
+        [{}],
+        {1: 1},
+    ),
+    "value to a new account": (
+        f"0 0 0 0 CALLVALUE 0x{NEW.hex()} GAS CALL 0 SSTORE",
+        [{"value": 3}, {"value": 0}],
+        {0: 1},
+    ),
+    "transient storage": ("0 TLOAD 1 ADD DUP1 0 TSTORE 0 SSTORE", [{}, {}], {0: 1}),
+    # Called by itself it writes and reverts; called from outside it notes what is left of that.
+    "transient storage of a reverted call": (
+        "ADDRESS CALLER EQ @inner JUMPI 0 0 0 0 0 ADDRESS GAS CALL POP 1 TLOAD 1 ADD 0 SSTORE STOP "
+        "inner: 9 1 TSTORE 1 1 SSTORE 0 0 REVERT",
+        [{}],
+        {0: 1, 1: 0},
+    ),
+    "selfdestruct of an old contract": (f"1 0 SSTORE 0x{NEW.hex()} SELFDESTRUCT", [{"value": 11}], {0: 1}),
+    "deep recursion": (
+        "0 SLOAD 1 ADD 0 SSTORE 0 0 0 0 0 ADDRESS GAS CALL POP",
+        [{"gas": 20_000_000}],
+        {},
+    ),
+    "block values": (
+        " ".join(f"{source} {slot} SSTORE" for slot, source in enumerate(BLOCK_VALUES)),
+        [{}],
+        {1: TESTER_CHAIN_ID},
+    ),
+    **{
+        f"storage {writes}": (
+            STORE_OF_CALLDATA,
+            [{"data": word(slot) + word(value)} for slot, value in writes],
+            dict(writes),
+        )
+        for writes in ([(0, 1), (0, 2)], [(0, 1), (0, 0)], [(0, 1), (0, 1)], [(0, 0)], [(0, 1), (1, 1), (0, 0), (0, 3)])
+    },
+    **{
+        f"log with {topics} topics": (
+            f"0xabcdef 0 MSTORE {' '.join(str(100 + index) for index in range(topics))} 32 0 LOG{topics}",
+            [{}],
+            {},
+        )
+        for topics in range(5)
+    },
+}
+"""A contract's code, what is sent to it, and what its storage then holds."""
+
+
+@pytest.mark.parametrize(("source", "sends", "slots"), PROGRAMS.values(), ids=PROGRAMS)
+def test_programs_are_the_same(pair: Pair, source: str, sends: list[dict[str, Any]], slots: dict[int, int]) -> None:
+    contract = pair.deploy(init_code(assemble(source)))
+    assert all(pair.send(contract, **values).succeeded for values in sends)
+    pair.compare(NEW)
+    assert {slot: pair.chain.storage(contract, slot) for slot in slots} == slots
+
+
+@pytest.mark.parametrize(
+    ("code", "gas"),
+    [(REVERTER, 100_000), (assemble("JUMPDEST 0 JUMP"), 50_000), (b"\xfe", 100_000)],
+    ids=["custom error", "out of gas", "invalid instruction"],
+)
+def test_programs_that_fail_are_the_same(pair: Pair, code: bytes, gas: int) -> None:
+    outcome = pair.send(pair.deploy(init_code(code)), gas=gas)
+    assert not outcome.succeeded
+    assert (outcome.output == CUSTOM_ERROR) == (code is REVERTER)
     pair.compare()
 
 
 def test_creation_is_the_same(pair: Pair) -> None:
     assert pair.chain.code(pair.deploy(init_code(STORE))) == STORE
-    pair.compare()
-
-
-def test_creation_that_reverts_is_the_same(pair: Pair) -> None:
-    outcome = pair.send(data=REVERTER, value=9)
-    assert not outcome.succeeded
-    assert outcome.output == CUSTOM_ERROR
-    pair.compare(generate_contract_address(ALICE.address, 0))
-
-
-def test_creation_of_reserved_code_is_the_same(pair: Pair) -> None:
-    assert not pair.send(data=init_code(b"\xef\x01")).succeeded
-    pair.compare(generate_contract_address(ALICE.address, 0))
-
-
-def test_creation_out_of_gas_for_its_code_is_the_same(pair: Pair) -> None:
-    assert not pair.send(data=init_code(bytes(5_000)), gas=600_000).succeeded
-    pair.compare(generate_contract_address(ALICE.address, 0))
-
-
-def test_custom_error_is_the_same(pair: Pair) -> None:
-    outcome = pair.send(pair.deploy(init_code(REVERTER)))
-    assert outcome.output == CUSTOM_ERROR
-    pair.compare()
-
-
-def test_out_of_gas_is_the_same(pair: Pair) -> None:
-    contract = pair.deploy(init_code(assemble("JUMPDEST 0 JUMP")))
-    assert pair.send(contract, gas=50_000).gas_used == 50_000
-    pair.compare()
-
-
-def test_invalid_instruction_is_the_same(pair: Pair) -> None:
-    assert not pair.send(pair.deploy(init_code(b"\xfe"))).succeeded
-
-
-@pytest.mark.parametrize(
-    "writes",
-    [
-        [(0, 1)],
-        [(0, 1), (0, 2)],
-        [(0, 1), (0, 0)],
-        [(0, 1), (0, 1)],
-        [(0, 0)],
-        [(0, 1), (1, 1), (0, 0), (1, 0), (0, 3)],
-    ],
-    ids=str,
-)
-def test_storage_writes_across_transactions_are_the_same(pair: Pair, writes: list[tuple[int, int]]) -> None:
-    contract = pair.deploy(init_code(assemble("32 CALLDATALOAD 0 CALLDATALOAD SSTORE")))
-    for slot, value in writes:
-        pair.send(contract, data=word(slot) + word(value))
-    pair.compare()
-
-
-def test_storage_set_and_cleared_in_one_transaction_is_the_same(pair: Pair) -> None:
-    contract = pair.deploy(init_code(assemble("1 0 SSTORE 0 0 SSTORE 5 1 SSTORE 6 1 SSTORE")))
-    pair.send(contract)
-    pair.send(contract)
     pair.compare()
 
 
@@ -135,23 +174,6 @@ def test_account_that_only_a_call_touched_does_not_exist(pair: Pair) -> None:
     pair.compare(stranger.address)
 
 
-def test_refund_of_more_than_a_fifth_is_the_same(pair: Pair) -> None:
-    sets = " ".join(f"CALLVALUE {slot} SSTORE" for slot in range(8))
-    contract = pair.deploy(init_code(assemble(sets)))
-    pair.send(contract, value=1)
-    pair.send(contract, value=0)
-    pair.compare()
-
-
-@pytest.mark.parametrize("topics", range(5))
-def test_logs_are_the_same(pair: Pair, topics: int) -> None:
-    push = " ".join(str(100 + index) for index in range(topics))
-    contract = pair.deploy(init_code(assemble(f"0xabcdef 0 MSTORE {push} 32 0 LOG{topics}")))
-    logs = pair.send(contract).logs
-    assert len(logs) == 1
-    assert len(logs[0][1]) == topics
-
-
 def test_logs_of_nested_calls_are_in_the_same_order(pair: Pair) -> None:
     inner = pair.deploy(init_code(assemble("2 0 0 LOG1")))
     call = f"0 0 0 0 0 0x{inner.hex()} GAS CALL POP"
@@ -171,25 +193,11 @@ def test_selfdestruct_in_the_creating_transaction_is_the_same(pair: Pair) -> Non
     pair.compare(generate_contract_address(ALICE.address, 0))
 
 
-def test_selfdestruct_later_keeps_the_contract_alike(pair: Pair) -> None:
-    contract = pair.deploy(init_code(assemble(f"1 0 SSTORE 0x{NEW.hex()} SELFDESTRUCT")))
-    pair.send(contract, value=11)
-    pair.compare(NEW)
-    assert pair.chain.code(contract)
-    assert pair.chain.balance(NEW) == 11
-
-
 @pytest.mark.parametrize("precompile", [*range(1, 18), 0x100])
 def test_precompiles_are_the_same(pair: Pair, precompile: int) -> None:
     address = precompile.to_bytes(20, "big")
     pair.send(address, data=b"precompiled", value=1, gas=200_000)
     pair.send(address, data=word(1) * 6, gas=200_000)
-    pair.compare()
-
-
-def test_precompile_called_by_a_contract_is_the_same(pair: Pair) -> None:
-    contract = pair.deploy(init_code(assemble("32 0 64 0 0 2 GAS CALL POP 0 MLOAD 0 SSTORE")))
-    pair.send(contract)
     pair.compare()
 
 
@@ -203,20 +211,6 @@ def test_create2_is_the_same(pair: Pair) -> None:
     assert pair.chain.code(address) == STORE
 
 
-def test_create_and_call_in_one_transaction_is_the_same(pair: Pair) -> None:
-    child = init_code(assemble("1 0 SSTORE"))
-    factory = pair.deploy(
-        init_code(
-            assemble(
-                f"0x{child.hex()} 0 MSTORE {len(child)} {32 - len(child)} 0 CREATE 0 SSTORE "
-                "0 0 0 0 0 0 SLOAD GAS CALL 1 SSTORE"
-            )
-        )
-    )
-    pair.send(factory)
-    pair.compare()
-
-
 @pytest.mark.parametrize("instruction", ["DELEGATECALL", "STATICCALL", "CALLCODE", "CALL"])
 def test_calls_into_a_library_are_the_same(pair: Pair, instruction: str) -> None:
     library = pair.deploy(init_code(assemble("ADDRESS 3 SSTORE CALLER 4 SSTORE CALLVALUE 5 SSTORE")))
@@ -226,48 +220,12 @@ def test_calls_into_a_library_are_the_same(pair: Pair, instruction: str) -> None
     pair.compare(library)
 
 
-def test_value_to_a_new_account_from_a_contract_is_the_same(pair: Pair) -> None:
-    contract = pair.deploy(init_code(assemble(f"0 0 0 0 CALLVALUE 0x{NEW.hex()} GAS CALL 0 SSTORE")))
-    pair.send(contract, value=3)
-    pair.send(contract, value=0)
-    pair.compare(NEW)
-
-
-def test_transient_storage_is_the_same(pair: Pair) -> None:
-    inner = "0 TLOAD 1 ADD DUP1 0 TSTORE 0 SSTORE"
-    contract = pair.deploy(init_code(assemble(inner)))
-    pair.send(contract)
-    pair.send(contract)
-    pair.compare()
-    assert pair.chain.storage(contract, 0) == 1
-
-
-def test_transient_storage_of_a_reverted_call_is_the_same(pair: Pair) -> None:
-    # Called by itself it writes and reverts; called from outside it notes what is left of that.
-    contract = pair.deploy(
-        init_code(
-            assemble(
-                "ADDRESS CALLER EQ @inner JUMPI 0 0 0 0 0 ADDRESS GAS CALL POP 1 TLOAD 1 ADD 0 SSTORE STOP "
-                "inner: 9 1 TSTORE 1 1 SSTORE 0 0 REVERT"
-            )
-        )
-    )
-    pair.send(contract)
-    pair.compare()
-    assert [pair.chain.storage(contract, slot) for slot in (0, 1)] == [1, 0]
-
-
 def test_access_list_is_the_same(pair: Pair) -> None:
     contract = pair.deploy(init_code(assemble("0 SLOAD POP 1 SLOAD POP 2 SLOAD POP")))
     access_list = [{"address": "0x" + contract.hex(), "storageKeys": ["0x" + word(slot).hex() for slot in range(2)]}]
     listed = pair.send(contract, accessList=access_list, gasPrice=10**10)
     dynamic = pair.send(contract, accessList=access_list)
     assert listed.gas_used == dynamic.gas_used != pair.send(contract).gas_used
-
-
-def test_legacy_transaction_is_the_same(pair: Pair) -> None:
-    assert pair.send(BOB.address, value=1, gasPrice=10**10).succeeded
-    pair.compare()
 
 
 def test_set_code_transaction_is_the_same(pair: Pair) -> None:
@@ -283,21 +241,6 @@ def test_set_code_transaction_is_the_same(pair: Pair) -> None:
 def test_data_floor_is_the_same(pair: Pair) -> None:
     assert pair.send(BOB.address, data=b"\x01" * 4_000).gas_used == TRANSACTION_GAS + 4_000 * 40
     pair.send(BOB.address, data=bytes(4_000))
-    pair.compare()
-
-
-def test_deep_recursion_is_the_same(pair: Pair) -> None:
-    contract = pair.deploy(init_code(assemble("0 SLOAD 1 ADD 0 SSTORE 0 0 0 0 0 ADDRESS GAS CALL POP")))
-    pair.send(contract, gas=20_000_000)
-    pair.compare()
-    assert pair.chain.storage(contract, 0) > 200
-
-
-def test_block_values_are_the_same(pair: Pair) -> None:
-    sources = ["NUMBER", "CHAINID", "GASLIMIT POP 1", "COINBASE", "ADDRESS", "ORIGIN", "CALLER", "BLOBBASEFEE"]
-    stores = " ".join(f"{source} {slot} SSTORE" for slot, source in enumerate(sources))
-    contract = pair.deploy(init_code(assemble(stores)))
-    pair.send(contract)
     pair.compare()
 
 
