@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from deployed import Deployed, Named, Refused, Wallet
+from deployed import Deployed, Refused, Wallet
 from world import (
     ACCOUNT,
     ADMIN_PAYER,
     CID,
     KEY,
-    NEW_KEY,
-    NEW_OWNER,
-    OTHER_ACCOUNT,
     OWNER,
     PAYER,
     PKP,
@@ -26,46 +23,6 @@ from world import (
 )
 
 ZERO = "0x" + bytes(20).hex()
-NEW = ("newAccount", UNKNOWN, STRANGER.address, "new", "account")
-CONVERT = ("convertToChainSecuredAccount", ACCOUNT, NEW_OWNER.address)
-
-
-@pytest.mark.parametrize("sender", [PAYER, SECOND_PAYER, ADMIN_PAYER], ids=["payer", "second payer", "admin payer"])
-def test_new_account_is_managed(world: World, sender: Wallet) -> None:
-    assert world.config.call("accountExists", UNKNOWN) is False
-    events = world.write(*NEW, sender=sender)
-    assert events == [("AccountCreated", UNKNOWN, STRANGER.address, True, "new", "account")]
-    assert world.config.call("accountExists", UNKNOWN) is True
-    assert world.config.call("getAccount", UNKNOWN) == (True, STRANGER.address, "new", "account")
-    assert world.config.call("keyInfo", UNKNOWN) == (UNKNOWN, True, True, 0)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "refusal"),
-    [
-        ((ACCOUNT, OWNER.address), ("AccountExists", ACCOUNT)),
-        ((0, OWNER.address), ("ZeroHash",)),
-        ((UNKNOWN, ZERO), ("ZeroAddress",)),
-    ],
-    ids=lambda value: str(value[0]) if isinstance(value[0], str) else "",
-)
-def test_new_account_refuses(world: World, arguments: tuple[object, ...], refusal: Named) -> None:
-    assert world.refusal("newAccount", *arguments, "", "") == refusal
-
-
-def test_new_account_refuses_who_is_no_payer(world: World) -> None:
-    assert world.refusal(*NEW, sender=STRANGER) == ("SenderNotPermitted", UNKNOWN, STRANGER.address)
-
-
-def test_chain_secured_account_belongs_to_its_creator(world: World) -> None:
-    account = own_hash(STRANGER)
-    events = world.write("newChainSecuredAccount", "own", "account", sender=STRANGER)
-    assert events == [("AccountCreated", account, STRANGER.address, False, "own", "account")]
-    assert world.config.call("getAccount", account) == (False, STRANGER.address, "own", "account")
-    assert world.config.call("keyInfo", account) == (account, True, False, 0)
-    world.write("addGroup", account, "", "", [], [], sender=STRANGER)
-    refusal = world.refusal("addGroup", account, "", "", [], [])
-    assert refusal == ("SenderNotPermitted", account, PAYER.address)
 
 
 def test_chain_secured_account_hash_is_the_packed_keccak_of_the_address(world: World) -> None:
@@ -75,12 +32,6 @@ def test_chain_secured_account_hash_is_the_packed_keccak_of_the_address(world: W
     assert first.address == "0x7e5f4552091a69125d5dfcb7b8c2659029395bdf"
     expected = 0x3322F33946A3C503C916C8FC29768A547F01FA665E1EB22F9F66CF7E5A262012
     assert world.config.call("getAccount", expected) == (False, first.address, "", "")
-
-
-def test_chain_secured_account_is_created_once(world: World) -> None:
-    world.write("newChainSecuredAccount", "", "", sender=STRANGER)
-    refusal = world.refusal("newChainSecuredAccount", "", "", sender=STRANGER)
-    assert refusal == ("AccountExists", own_hash(STRANGER))
 
 
 def test_usage_key_of_somebody_else_does_not_keep_a_wallet_from_its_account(world: World) -> None:
@@ -112,67 +63,6 @@ def attached_before_creation(world: World) -> int:
     return account
 
 
-@pytest.mark.parametrize("sender", [PAYER, ADMIN_PAYER, OWNER], ids=["payer", "admin payer", "owner"])
-def test_conversion_by_payer_or_owner(world: World, sender: Wallet) -> None:
-    events = world.write(*CONVERT, sender=sender)
-    assert events == [("AccountConverted", ACCOUNT, OWNER.address, NEW_OWNER.address)]
-    assert world.config.call("getAccount", ACCOUNT) == (False, NEW_OWNER.address, "account", "of the owner")
-    assert world.config.call("keyInfo", ACCOUNT) == (ACCOUNT, True, False, 0)
-    assert world.config.call("keyInfo", KEY) == (ACCOUNT, False, False, 0)
-
-
-def test_conversion_keeps_all_that_belongs_to_the_account(world: World) -> None:
-    world.grant(permissions(create_groups=True, execute=[1]))
-    before = snapshot(world, ACCOUNT)
-    world.write(*CONVERT)
-    assert snapshot(world, ACCOUNT) == before
-    assert world.config.call("canExecute", KEY, CID, pkp_id(PKP)) is True
-
-
-def test_conversion_leaves_other_accounts_managed(world: World) -> None:
-    world.write(*CONVERT)
-    world.write("addGroup", OTHER_ACCOUNT, "", "", [], [])
-
-
-@pytest.mark.parametrize("sender", [STRANGER, NEW_OWNER], ids=["stranger", "new owner"])
-def test_conversion_refuses_other_senders(world: World, sender: Wallet) -> None:
-    assert world.refusal(*CONVERT, sender=sender) == ("SenderNotPermitted", ACCOUNT, sender.address)
-
-
-@pytest.mark.parametrize("sender", [PAYER, NEW_OWNER], ids=["payer", "owner"])
-def test_second_conversion_is_refused(world: World, sender: Wallet) -> None:
-    world.write(*CONVERT)
-    refusal = world.refusal("convertToChainSecuredAccount", ACCOUNT, OWNER.address, sender=sender)
-    assert refusal == ("AlreadyChainSecured", ACCOUNT)
-
-
-def test_former_owner_cannot_convert_back(world: World) -> None:
-    world.write(*CONVERT)
-    refusal = world.refusal("convertToChainSecuredAccount", ACCOUNT, OWNER.address, sender=OWNER)
-    assert refusal == ("SenderNotPermitted", ACCOUNT, OWNER.address)
-
-
-def test_conversion_refuses_the_zero_address(world: World) -> None:
-    assert world.refusal("convertToChainSecuredAccount", ACCOUNT, ZERO) == ("ZeroAddress",)
-
-
-def test_conversion_refuses_an_unknown_account(world: World) -> None:
-    refusal = world.refusal("convertToChainSecuredAccount", UNKNOWN, NEW_OWNER.address)
-    assert refusal == ("AccountUnknown", UNKNOWN)
-
-
-def test_conversion_refuses_a_usage_key(world: World) -> None:
-    refusal = world.refusal("convertToChainSecuredAccount", KEY, NEW_OWNER.address)
-    assert refusal == ("OwnerOnly", KEY)
-
-
-def test_one_wallet_may_own_several_accounts(world: World) -> None:
-    world.write(*CONVERT)
-    world.write("convertToChainSecuredAccount", OTHER_ACCOUNT, NEW_OWNER.address)
-    for account in (ACCOUNT, OTHER_ACCOUNT):
-        world.write("addGroup", account, "", "", [], [], sender=NEW_OWNER)
-
-
 @pytest.mark.parametrize("unknown", [UNKNOWN, KEY, 0], ids=["unknown", "usage key", "zero"])
 @pytest.mark.parametrize(
     ("view", "arguments"),
@@ -193,16 +83,6 @@ def test_view_of_an_unknown_account_is_refused(
     world: World, view: str, arguments: tuple[object, ...], unknown: int
 ) -> None:
     assert world.config.call_refusal(view, unknown, *arguments) == ("AccountUnknown", unknown)
-
-
-@pytest.mark.parametrize("unknown", [UNKNOWN, 0], ids=["unknown", "zero"])
-def test_key_info_of_an_unknown_key_is_empty(world: World, unknown: int) -> None:
-    assert world.config.call("keyInfo", unknown) == (0, False, False, 0)
-
-
-def test_key_info_of_a_usage_key_names_account_and_expiration(world: World) -> None:
-    world.write("setUsageApiKey", ACCOUNT, NEW_KEY, 123, 0, "", "", *permissions())
-    assert world.config.call("keyInfo", NEW_KEY) == (ACCOUNT, False, True, 123)
 
 
 def test_deployment_sets_the_payers(world: World) -> None:

@@ -11,15 +11,10 @@ from world import (
     KEY,
     NEW_CID,
     NEW_PKP,
-    NONE,
-    OTHER_ACCOUNT,
-    OTHER_KEY,
     OTHER_PKP,
     PKP,
     SECOND_CID,
     SECOND_PKP,
-    START,
-    UNKNOWN,
     WILDCARD,
     World,
     permissions,
@@ -64,14 +59,6 @@ def test_groups_do_not_combine(world: World, array: list[int] | None) -> None:
     assert allowed(world, ACCOUNT if array is None else KEY) == (False, True)
 
 
-@pytest.mark.parametrize("array", [[1, 2], [0], None], ids=["both groups", "wildcard", "account key"])
-def test_second_group_suffices(world: World, array: list[int] | None) -> None:
-    world.write("updateGroup", ACCOUNT, 1, "", "", [pkp_id(SECOND_PKP)], [CID])
-    world.write("updateGroup", ACCOUNT, 2, "", "", [pkp_id(PKP)], [CID])
-    world.grant(permissions(execute=array or []))
-    assert allowed(world, ACCOUNT if array is None else KEY) == (True, True)
-
-
 def test_wildcard_group_holds_for_any_action_and_any_wallet_of_the_account(world: World) -> None:
     world.write("updateGroup", ACCOUNT, 1, "", "", [WILDCARD], [WILDCARD])
     world.grant(permissions(execute=[1]))
@@ -94,72 +81,6 @@ def test_hash_one_above_the_wildcard_is_an_ordinary_action(world: World) -> None
     world.write("updateGroup", ACCOUNT, 1, "", "", [WILDCARD], [near])
     assert allowed(world, ACCOUNT, CID) == (False, False)
     assert allowed(world, ACCOUNT, near) == (True, True)
-
-
-@pytest.mark.parametrize(
-    "granted", [permissions(manage=[0], add=[0], remove=[0]), permissions(create_groups=True), NONE]
-)
-def test_no_other_scope_opens_execution(world: World, granted: tuple[object, ...]) -> None:
-    world.grant(granted)
-    assert allowed(world, KEY) == (False, False)
-
-
-def test_key_of_another_account_runs_there_alone(world: World) -> None:
-    world.write("setUsageApiKey", OTHER_ACCOUNT, OTHER_KEY, 0, 0, "", "", *permissions(execute=[0]))
-    assert allowed(world, OTHER_KEY, CID, pkp_id(OTHER_PKP)) == (True, True)
-    assert allowed(world, OTHER_KEY, CID, pkp_id(PKP)) == (False, True)
-    world.write("removeGroup", OTHER_ACCOUNT, 1)
-    assert allowed(world, OTHER_KEY, CID, pkp_id(OTHER_PKP)) == (False, False)
-
-
-@pytest.mark.parametrize("key", [UNKNOWN, 0], ids=["unknown", "zero"])
-@pytest.mark.parametrize("pkp", [pkp_id(PKP), WILDCARD], ids=["wallet", "zero"])
-def test_unknown_key_runs_nothing(world: World, key: int, pkp: bytes) -> None:
-    world.write("updateGroup", ACCOUNT, 1, "", "", [WILDCARD], [WILDCARD])
-    assert allowed(world, key, CID, pkp) == (False, False)
-
-
-def test_key_runs_until_the_second_before_it_expires(world: World) -> None:
-    world.grant(permissions(execute=[1]), expiration=START + 10)
-    world.now = START + 9
-    assert allowed(world, KEY) == (True, True)
-    world.now = START + 10
-    assert allowed(world, KEY) == (False, False)
-
-
-@pytest.mark.parametrize("array", [[1], [0]], ids=["group", "wildcard"])
-@pytest.mark.parametrize(
-    "write",
-    [
-        ("removeGroup", 1),
-        ("removeActionFromGroup", 1, CID),
-        ("deleteAction", CID),
-        ("updateGroup", 1, "", "", [WILDCARD], []),
-        ("updateUsageApiKey", KEY, "", "", *permissions(execute=[2])),
-        ("removeUsageApiKey", KEY),
-    ],
-    ids=lambda write: write[0],
-)
-def test_withdrawn_access_is_gone_at_once(world: World, array: list[int], write: tuple[str, object]) -> None:
-    world.grant(permissions(execute=array))
-    assert allowed(world, KEY) == (True, True)
-    world.write(write[0], ACCOUNT, *write[1:])
-    assert allowed(world, KEY) == (False, False)
-
-
-def test_removed_wildcard_no_longer_permits(world: World) -> None:
-    world.write("updateGroup", ACCOUNT, 1, "", "", [WILDCARD], [WILDCARD])
-    world.write("removePkpFromGroup", ACCOUNT, 1, WILDCARD)
-    assert allowed(world, ACCOUNT) == (False, True)
-    world.write("removeActionFromGroup", ACCOUNT, 1, WILDCARD)
-    assert allowed(world, ACCOUNT) == (False, False)
-
-
-def test_removing_a_concrete_entry_leaves_the_wildcard(world: World) -> None:
-    world.write("updateGroup", ACCOUNT, 1, "", "", [WILDCARD, pkp_id(PKP)], [WILDCARD, CID])
-    world.write("removePkpFromGroup", ACCOUNT, 1, pkp_id(PKP))
-    world.write("removeActionFromGroup", ACCOUNT, 1, CID)
-    assert allowed(world, ACCOUNT) == (True, True)
 
 
 @pytest.mark.parametrize("key", [ACCOUNT, KEY], ids=["account key", "wildcard key"])
