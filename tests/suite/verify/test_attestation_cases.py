@@ -1,4 +1,4 @@
-"""Cases of the driver `attestation`: each charges what the specification's text says, and nothing else."""
+"""Cases of the driver `attestation`: what the text allows is not charged, and what keeps a rule from being judged."""
 
 from __future__ import annotations
 
@@ -7,27 +7,22 @@ import json
 from dataclasses import replace
 
 import pytest
-from made_evidence import ACCOUNT, COMPOSE, DOMAIN, Made, der, in_json, observed, tls_certificate
+from made_evidence import ACCOUNT, COMPOSE, DOMAIN, Made, in_json, observed
 
 from conformance.drivers.attestation.driver import Judge
 from conformance.drivers.attestation.evidence import Fetched
 from conformance.drivers.attestation.form import RuleName
-from conformance.drivers.attestation.judgements import JUDGEMENTS
 from conformance.drivers.attestation.reading import TextReading
 from conformance.endpoints.log import ExchangeLog
 from conformance.endpoints.redaction import Secrets
-from conformance.problems import Inconclusive, Mismatch, ProfileSilent
+from conformance.problems import Inconclusive, ProfileSilent
 from conformance.profile.attestation import AttestationForms
 from conformance.verify import CaaAnswer, CaaRecord, Evidence
 from reference_node.tee.quotes import TdReport
 
 MADE = Made()
-DIGEST = f"@sha256:{'ab' * 32}"
-LONGER_TEXT = {"app_compose": f"{MADE.app_compose_text} "}
-OTHER_CERTIFICATE = der(tls_certificate(days=9))
 HONEST = MADE.evidence()
 INFO, ATTESTATION, QUOTE_JSON = "info.json", "attestation.json", "evidences/quote.json"
-HASH = str(json.loads(HONEST[INFO])["compose_hash"])
 DESCRIPTION_AS_OBJECT = in_json(HONEST, INFO, tcb_info={"app_compose": json.loads(MADE.app_compose_text)})
 CERTIFICATE = f"evidences/cert-{DOMAIN}.pem"
 CHECKSUMS = "evidences/sha256sum.txt"
@@ -49,78 +44,6 @@ def with_caa(*records: str, status: str = "NOERROR") -> Evidence:
 
 def with_compose(compose: str) -> Evidence:
     return Made(compose=compose).evidence()
-
-
-@pytest.mark.parametrize("rule", JUDGEMENTS)
-def test_every_rule_holds_of_honest_evidence(rule: RuleName) -> None:
-    judge(HONEST, rule, "ATT-010")
-
-
-BROKEN: dict[str, tuple[Evidence, RuleName, str]] = {
-    "no app id": (in_json(HONEST, INFO, app_id=...), "info", "ATT-020"),
-    "compose file is no YAML": (with_compose("services: ["), "app-compose", "ATT-030"),
-    "no vm_config": (in_json(HONEST, ATTESTATION, vm_config=...), "attestation", "ATT-040"),
-    "quote is a list": (in_json(HONEST, ATTESTATION, quote=["00"]), "quote", "ATT-050"),
-    "event log is a list": (in_json(HONEST, ATTESTATION, event_log=[]), "events", "ATT-060"),
-    "no listing": (HONEST.with_file("evidences/index.html", None), "listing", "ATT-070"),
-    "no checksums": (HONEST.with_file(CHECKSUMS, None), "checksum-file", "ATT-080"),
-    "short report data": (in_json(HONEST, QUOTE_JSON, report_data="00"), "evidence-document", "ATT-090"),
-    "no account": (HONEST.with_file("evidences/acme-account.json", b"{}"), "acme-account", "ATT-100"),
-    "account changed": (in_json(HONEST, "evidences/acme-account.json", extra=1), "evidence-files", "ATT-110"),
-    "certificate changed": (HONEST.with_file(CERTIFICATE, HONEST[CERTIFICATE] * 2), "certificate-bound", "ATT-110"),
-    "other report data": (in_json(HONEST, QUOTE_JSON, report_data="01" * 64), "evidence-quote", "ATT-120"),
-    "log cut": (in_json(HONEST, ATTESTATION, event_log="[]"), "registers", "ATT-130"),
-    "text changed": (in_json(HONEST, INFO, tcb_info=LONGER_TEXT), "compose-hash", "ATT-150"),
-    "hash of 20 bytes": (in_json(HONEST, INFO, compose_hash=HASH[:40]), "compose-hash", "ATT-150"),
-    "hash of 4 bytes": (in_json(HONEST, INFO, compose_hash=HASH[:8]), "compose-hash", "ATT-150"),
-    "description is an object": (DESCRIPTION_AS_OBJECT, "app-compose", "ATT-030"),
-    "quote is a hash": (in_json(HONEST, ATTESTATION, quote="97" * 32), "quote", "ATT-050"),
-    "quote is a report": (in_json(HONEST, ATTESTATION, quote=MADE.quote()[48:632].hex()), "quote", "ATT-050"),
-    "quote is zeros": (in_json(HONEST, ATTESTATION, quote="00" * 5000), "quote", "ATT-050"),
-    "tag alone": (with_compose("services: {a: {image: 'a:1'}}"), "image-pins", "ATT-160"),
-    "digest in a comment": (with_compose(f"services:\n  a:\n    image: a:1 # {DIGEST}\n"), "image-pins", "ATT-160"),
-    "short digest": (with_compose(f"services: {{a: {{image: 'a@sha256:{'ab' * 31}'}}}}"), "image-pins", "ATT-160"),
-    "merged tag": (with_compose("x: &x {image: 'a:1'}\nservices: {a: {<<: *x}}"), "image-pins", "ATT-160"),
-    "key twice": (with_compose(COMPOSE + "    image: a:1\n"), "image-pins", "ATT-160"),
-    "longer checksums": (HONEST.with_file(CHECKSUMS, HONEST[CHECKSUMS] + b"\n"), "checksum-binding", "ATT-170"),
-    "other certificate": (
-        HONEST.with_file("observed.json", observed(tls_certificate=OTHER_CERTIFICATE).as_json()),
-        "tls-certificate",
-        "ATT-180",
-    ),
-    "account is a prefix": (with_caa(f"acme.example; accounturi={ACCOUNT}4"), "caa-account", "ATT-190"),
-    "no records": (with_caa(), "caa-account", "ATT-190"),
-    "no domain": (with_caa(status="NXDOMAIN"), "caa-account", "ATT-190"),
-    "digest of the hex": (
-        in_json(HONEST, ATTESTATION, event_log=json.dumps([{**MADE.events()[5], "digest": "00" * 48}])),
-        "event-digests",
-        "ATT-220",
-    ),
-    "no runtime event": (in_json(HONEST, ATTESTATION, event_log="[]"), "event-types", "ATT-200"),
-    "report data": (in_json(HONEST, ATTESTATION, quote=MADE.quote(b"1" * 64).hex()), "report-data", "ATT-230"),
-    "nothing bound": (in_json(HONEST, QUOTE_JSON, quote=MADE.quote().hex()), "evidence-binding", "ATT-240"),
-    "no quote": (in_json(HONEST, QUOTE_JSON, quote=...), "evidence-binding", "ATT-240"),
-    "no address": (in_json(HONEST, INFO, app_id="00"), "authorisation-contract", "ATT-250"),
-    "not allowed": (
-        HONEST.with_file("observed.json", observed(allowed_compose_hash=False).as_json()),
-        "authorisation",
-        "ATT-260",
-    ),
-    "other connection": (HONEST.with_file("api-certificate.der", OTHER_CERTIFICATE), "api-connection", "ATT-280"),
-    "other app": (
-        HONEST.with_file(QUOTE_JSON, Made(app_id=bytes(20)).evidence()[QUOTE_JSON]),
-        "same-app",
-        "ATT-300",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", BROKEN)
-def test_broken_evidence_is_charged(name: str) -> None:
-    evidence, rule, requirement = BROKEN[name]
-    with pytest.raises(Mismatch) as caught:
-        judge(evidence, rule, requirement)
-    assert caught.value.requirements == (requirement,)
 
 
 RIGHT: dict[str, tuple[Evidence, RuleName]] = {

@@ -1,4 +1,4 @@
-"""The strict readers: CAA values, compose files, JSON, hex, PEM, times, checksums, listings, SGX extensions."""
+"""The strict readers: JSON, hex, PEM, times, checksums, listings, SGX extensions. The rest has shipped vectors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from conformance.verify.reading import covers
 from conformance.verify.strict import hex_bytes, json_value, pem_certificates, pem_of, unix_seconds
 
 DIGEST = "0123456789abcdef" * 4
-PIN = f"a.example/b:1@sha256:{DIGEST}"
 
 
 def answer(*values: str, tag: str = "issue", flags: int = 0) -> CaaAnswer:
@@ -27,58 +26,6 @@ def answer(*values: str, tag: str = "issue", flags: int = 0) -> CaaAnswer:
 
 
 MINE = f"ca.example; accounturi={ACCOUNT}"
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        answer(MINE),
-        answer(f"ca.example;validationmethods=dns-01;  accounturi = {ACCOUNT}  "),
-        answer(MINE, ";"),
-        answer(MINE, f"other.example; ACCOUNTURI={ACCOUNT}"),
-        CaaAnswer(
-            "NOERROR", (CaaRecord(128, "ISSUE", MINE), CaaRecord(0, "issuewild", ";"), CaaRecord(0, "iodef", "x"))
-        ),
-        CaaAnswer("NOERROR", (CaaRecord(0, "issue", MINE), CaaRecord(0, "unknown", "x"))),
-    ],
-)
-def test_records_that_pin_the_account_are_accepted(given: CaaAnswer) -> None:
-    assert check_account(given, ACCOUNT) >= 1
-
-
-@pytest.mark.parametrize(
-    ("given", "code"),
-    [
-        (CaaAnswer("SERVFAIL"), "caa-lookup-failed"),
-        (CaaAnswer("SERVFAIL", answer(MINE).records), "caa-lookup-failed"),
-        (CaaAnswer("NXDOMAIN"), "caa-domain-absent"),
-        (CaaAnswer("NOERROR"), "caa-absent"),
-        (answer("mailto:x", tag="iodef"), "caa-no-issue"),
-        (answer(MINE, tag="issuewild"), "caa-no-issue"),
-        (answer(";"), "caa-account-absent"),
-        (answer("ca.example"), "caa-unpinned"),
-        (answer(MINE, "ca.example"), "caa-unpinned"),
-        (answer(MINE, "ca.example;"), "caa-unpinned"),
-        (answer(MINE, "ca.example; policy=x"), "caa-unpinned"),
-        (CaaAnswer("NOERROR", (CaaRecord(0, "issue", MINE), CaaRecord(0, "issuewild", "ca.example"))), "caa-unpinned"),
-        (answer(f"{MINE}4"), "caa-account-absent"),
-        (answer(MINE[:-1]), "caa-account-absent"),
-        (answer(MINE.replace("acct", "ACCT")), "caa-account-absent"),
-        (answer(MINE, f"{MINE}4"), "caa-other-account"),
-        (answer(f"{MINE}; accounturi={ACCOUNT}"), "caa-malformed"),
-        (answer(f"{MINE};"), "caa-malformed"),
-        (answer(f'ca.example; accounturi="{ACCOUNT} "'), "caa-malformed"),
-        (answer("ca example"), "caa-malformed"),
-        (answer("-ca.example"), "caa-malformed"),
-        (answer("ca.example; =x"), "caa-malformed"),
-        (CaaAnswer("NOERROR", (CaaRecord(0, "issue", MINE), CaaRecord(128, "tbs", "x"))), "caa-critical-unknown"),
-        (CaaAnswer("NOERROR", (CaaRecord(0, "issue", MINE), CaaRecord(255, "tbs", "x"))), "caa-critical-unknown"),
-    ],
-)
-def test_records_that_let_others_issue_are_refused(given: CaaAnswer, code: str) -> None:
-    with pytest.raises(Fault) as caught:
-        check_account(given, ACCOUNT)
-    assert caught.value.code == code
 
 
 def test_further_accounts_are_the_callers_choice() -> None:
@@ -91,85 +38,14 @@ def test_value_that_forbids_permits_nobody() -> None:
     assert parse_issue(";") is parse_issue("") is parse_issue(" ; ") is None
 
 
-def service(text: str) -> str:
-    return f"services:\n  one:\n    {text}\n"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        service(f"image: {PIN}"),
-        service(f"image: '{PIN}'  # a comment"),
-        service(f"image: &i {PIN}\n  two: {{image: *i}}"),
-        service(f"image: >-\n      {PIN}"),
-        f"x-base: &base\n  image: {PIN}\nservices:\n  one:\n    <<: *base\n    restart: always\n",
-        service(f"image: {PIN}\n    environment: {{image: x}}"),
-    ],
-)
-def test_pinned_images_are_accepted(text: str) -> None:
-    assert {image.name for image in pinned_images(text)} == {PIN}
-
-
 def aliases_of_aliases() -> str:
     """Nine times nine times nine … nodes out of a few lines."""
     lines = [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9)]
     return "\n".join(["a0: &a0 [x]", *lines])
 
 
-@pytest.mark.parametrize(
-    ("text", "code"),
-    [
-        ("", "app-compose-malformed"),
-        ("a: [", "app-compose-malformed"),
-        ("- a", "app-compose-malformed"),
-        ("\0", "app-compose-malformed"),
-        ("services: {}", "image-absent"),
-        ("services: []", "image-absent"),
-        ("services: {one: }", "image-absent"),
-        (service("restart: always"), "image-absent"),
-        (service("image:"), "image-unpinned"),
-        (f"x: &a {{image: bad}}\ny: &b {{image: '{PIN}'}}\nservices: {{one: {{<<: [*b, *a]}}}}", "image-unpinned"),
-        (service("image: 5"), "image-unpinned"),
-        (service(f"image: [{PIN}]"), "image-unpinned"),
-        (service("image: nginx"), "image-unpinned"),
-        (service("image: nginx:latest"), "image-unpinned"),
-        (service(f"image: nginx # @sha256:{DIGEST}"), "image-unpinned"),
-        (service(f"image: {PIN[:-1]}"), "image-unpinned"),
-        (service(f"image: {PIN}0"), "image-unpinned"),
-        (service(f"image: {PIN.upper()}"), "image-unpinned"),
-        (service(f"image: '{PIN} '"), "image-unpinned"),
-        (service(f"image: '{PIN}\n\n    nginx'"), "image-unpinned"),
-        (service(f"image: '@sha256:{DIGEST}'"), "image-unpinned"),
-        (service(f"image: a@sha256:{DIGEST}@sha256:{DIGEST}"), "image-unpinned"),
-        (service(f"image: a@sha512:{DIGEST * 2}"), "image-unpinned"),
-        (service(f"image: ${{X:-{PIN}}}"), "image-variable"),
-        (service(f"image: $X@sha256:{DIGEST}"), "image-variable"),
-        (service(f"image: {PIN}\n    build: ."), "compose-indirect"),
-        (service(f"image: {PIN}\n    extends: other"), "compose-indirect"),
-        (service(f"image: {PIN}") + "include: [other.yaml]", "compose-indirect"),
-        (service(f"image: {PIN}\n    image: {PIN}"), "compose-ambiguous"),
-        (service(f"image: {PIN}") * 2, "compose-ambiguous"),
-        (service(f"image: !override {PIN}"), "compose-ambiguous"),
-        (service(f"? [image]\n    : {PIN}"), "compose-ambiguous"),
-        (service(f"image: {PIN}\n    <<: x"), "compose-ambiguous"),
-        (service(f"image: {PIN}") + "---\n" + service("image: bad"), "compose-ambiguous"),
-        ("services: &s {one: *s}", "compose-ambiguous"),
-        (aliases_of_aliases(), "compose-ambiguous"),
-        (service(f"image: {PIN}") + "#" * (1 << 20), "compose-ambiguous"),
-        (service(f"image: {PIN}\n    x: " + "[" * 60 + "]" * 60), "compose-ambiguous"),
-        (service(f"image: {PIN}") + "models: {m: {model: x}}", "image-unsupported"),
-        (service(f"image: {PIN}\n    provider: {{type: x}}"), "image-unsupported"),
-        (service(f"image: {PIN}\n    volumes: [{{type: image, source: nginx}}]"), "image-unsupported"),
-    ],
-)
-def test_compose_file_with_anything_unpinned_is_refused(text: str, code: str) -> None:
-    with pytest.raises(ComposeFault) as caught:
-        pinned_images(text)
-    assert caught.value.code == code
-
-
-def test_deeply_nested_yaml_is_refused_without_a_crash() -> None:
-    for text in ("[" * 500_000, "- " * 250_000, "{a: " * 100_000, "? " * 100_000):
+def test_yaml_that_nests_or_refers_without_end_is_refused_without_a_crash() -> None:
+    for text in (aliases_of_aliases(), "[" * 500_000, "- " * 250_000, "{a: " * 100_000, "? " * 100_000):
         with pytest.raises(ComposeFault):
             pinned_images(text)
 
