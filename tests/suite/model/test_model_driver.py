@@ -47,14 +47,6 @@ def replay_of(outcome: Outcome) -> str:
     return outcome.failure.replay
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_right_node_passes(case: Case) -> None:
-    with target_node(lambda _: None, "right") as target:
-        target.extent = SampleOptions(budget=1)
-        outcome = run_case(case, target)
-    assert outcome.verdict is Verdict.PASS, explain(outcome, "")
-
-
 @pytest.mark.parametrize(
     ("name", "requirement"),
     [("group-is-promised-and-not-made", "GRPLIFE-010"), ("second-removal-takes-a-wallet", "GRPLIFE-140")],
