@@ -106,31 +106,46 @@ def test_requests_that_might_undo_each_other_share_no_reads(run: Run, node: Tiny
     assert refused == ["list_groups", "add_pkp_to_group", "list_groups", "remove_pkp_from_group", "list_groups"]
 
 
-def test_accepted_request_that_must_be_refused_fails(run: Run, node: TinyNode) -> None:
-    node.faults["add_usage_api_key"] = by_key(node, always(200, {"success": True}))
+NOT_THE_REFUSAL: dict[str, tuple[Callable[[Asked], Told], str]] = {
+    "accepted": (always(200, {"success": True}), "not-refused"),
+    **{f"status {status}": (always(status), "wrong-refusal") for status in (400, 401, 404, 422)},
+    "page": (always(403, "<html>"), "malformed"),
+    "key in the body": (lambda asked: Told(403, {"title": f"the key {asked.key} may not"}), "leaky-refusal"),
+    "key in a header": (lambda asked: Told(403, {"title": "no"}, {"X-Debug": asked.key}), "leaky-refusal"),
+    "key, escaped": (lambda asked: Told(403, {"title": asked.key.replace("/", "\\/")}), "leaky-refusal"),
+    "a new key": (always(403, {"usage_api_key": "a fresh key"}), "leaky-refusal"),
+    "success": (always(403, {"success": True}), "leaky-refusal"),
+}
+
+
+@pytest.mark.parametrize("name", NOT_THE_REFUSAL)
+def test_answer_that_is_not_the_refusal_fails_by_its_kind(run: Run, node: TinyNode, name: str) -> None:
+    told, problem = NOT_THE_REFUSAL[name]
+    node.faults["add_usage_api_key"] = by_key(node, told)
 
     outcome = run(REFUSED_WRITE)
 
-    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "not-refused")
+    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, problem)
 
 
-@pytest.mark.parametrize("status", [400, 401, 404, 422])
-def test_refusal_of_another_class_fails(run: Run, node: TinyNode, status: int) -> None:
-    node.faults["add_usage_api_key"] = by_key(node, always(status))
+@pytest.mark.parametrize(
+    ("classes", "told", "verdict"),
+    [
+        *((classes, Told(status), Verdict.FAIL) for classes in ("forbidden", "any") for status in (500, 503, DROP)),
+        ("any", Told(402), Verdict.INCONCLUSIVE),
+        ("any", Told(429), Verdict.INCONCLUSIVE),
+        ("insufficient_credit", Told(402), Verdict.PASS),
+        ("forbidden", Told(403, {"success": False}), Verdict.PASS),
+        ("forbidden", Told(403, {"success": None, "usage_api_key": ""}), Verdict.PASS),
+        ("forbidden", Told(403, {"usage_api_key": None}), Verdict.PASS),
+    ],
+)
+def test_trouble_is_no_refusal_of_any_class(
+    run: Run, node: TinyNode, classes: str, told: Told, verdict: Verdict
+) -> None:
+    node.faults["add_usage_api_key"] = by_key(node, lambda _: told)
 
-    outcome = run(REFUSED_WRITE)
-
-    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "wrong-refusal")
-
-
-@pytest.mark.parametrize("status", [500, 503, DROP])
-def test_server_fault_is_never_a_refusal(run: Run, node: TinyNode, status: int) -> None:
-    node.faults["add_usage_api_key"] = by_key(node, always(status))
-
-    for classes in ("forbidden", "any"):
-        outcome = run(REFUSED_WRITE.replace("refused: forbidden", f"refused: {classes}"))
-
-        assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "server-fault")
+    assert run(REFUSED_WRITE.replace("refused: forbidden", f"refused: {classes}")).verdict is verdict
 
 
 @pytest.mark.parametrize("patience", [1.0])
@@ -140,19 +155,6 @@ def test_time_out_is_never_a_refusal(run: Run, node: TinyNode) -> None:
     outcome = run(REFUSED_WRITE)
 
     assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "no-answer-in-time")
-
-
-@pytest.mark.parametrize("status", [402, 429])
-def test_lack_of_credit_or_patience_is_no_refusal_of_any_class(run: Run, node: TinyNode, status: int) -> None:
-    node.faults["add_usage_api_key"] = by_key(node, always(status))
-
-    assert run(REFUSED_WRITE.replace("forbidden", "any")).verdict is Verdict.INCONCLUSIVE
-
-
-def test_lack_of_credit_is_a_refusal_where_it_is_awaited(run: Run, node: TinyNode) -> None:
-    node.faults["add_usage_api_key"] = by_key(node, always(402))
-
-    assert run(REFUSED_WRITE.replace("forbidden", "insufficient_credit")).verdict is Verdict.PASS
 
 
 def test_refusal_that_has_its_effect_nevertheless_fails(run: Run, node: TinyNode) -> None:
@@ -198,25 +200,6 @@ def test_unchanged_state_is_compared_over_all_pages(run: Run, node: TinyNode, mo
     assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "state-changed")
 
 
-@pytest.mark.parametrize(
-    "leak",
-    [
-        lambda asked: Told(403, {"title": f"the key {asked.key} may not"}),
-        lambda asked: Told(403, {"title": "no"}, {"X-Debug": asked.key}),
-        lambda asked: Told(403, {"title": asked.key.replace("/", "\\/")}),
-        lambda _: Told(403, {"usage_api_key": "a fresh key"}),
-        lambda _: Told(403, {"success": True}),
-    ],
-    ids=["key in the body", "key in a header", "key, escaped", "a new key", "success"],
-)
-def test_refusal_that_gives_something_away_fails(run: Run, node: TinyNode, leak: Callable[[Asked], Told]) -> None:
-    node.faults["add_usage_api_key"] = by_key(node, leak)
-
-    outcome = run(REFUSED_WRITE)
-
-    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "leaky-refusal")
-
-
 def test_refused_list_that_holds_items_nevertheless_fails(run: Run, node: TinyNode) -> None:
     node.faults["list_groups"] = lambda asked: node.honest(asked) if asked.key else Told(401, [{"id": 1}])
 
@@ -228,21 +211,6 @@ def test_refused_list_that_holds_items_nevertheless_fails(run: Run, node: TinyNo
         """)
 
     assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "leaky-refusal")
-
-
-def test_refusal_whose_body_is_no_json_fails(run: Run, node: TinyNode) -> None:
-    node.faults["add_usage_api_key"] = by_key(node, always(403, "<html>"))
-
-    outcome = run(REFUSED_WRITE)
-
-    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "malformed")
-
-
-@pytest.mark.parametrize("told", [{"success": False}, {"success": None, "usage_api_key": ""}, {"usage_api_key": None}])
-def test_success_member_without_a_value_gives_nothing_away(run: Run, node: TinyNode, told: dict[str, object]) -> None:
-    node.faults["add_usage_api_key"] = by_key(node, always(403, told))
-
-    assert run(REFUSED_WRITE).verdict is Verdict.PASS
 
 
 ELSEWHERE = dedent("""\

@@ -51,41 +51,42 @@ def test_wrong_value_fails_and_shows_step_and_exchange(run: Run, node: TinyNode)
     assert "list_groups" in outcome.failure.exchange.url
 
 
-def test_refused_step_that_must_be_accepted_fails(run: Run, node: TinyNode) -> None:
-    node.faults["add_group"] = always(403, {"title": "no"})
+PAGE = "<!DOCTYPE html><html><head><title>{}</title></head><body></body></html>"
+BEHIND_A_GATEWAY = "status 502: a page in HTML, '502 Bad Gateway' from a gateway ("
+
+
+@pytest.mark.parametrize(
+    ("fault", "problem", "words"),
+    [
+        (always(403, {"title": "no"}), "not-accepted", ""),
+        *((always(status, {"title": "oops"}), "server-fault", "") for status in (500, 502, 503, 599)),
+        (always(502, PAGE.format("502 Bad Gateway"), Content_Type="text/html"), "server-fault", BEHIND_A_GATEWAY),
+        (
+            always(200, PAGE.format("Sign in"), Content_Type="text/html"),
+            "malformed",
+            "got status 200: a page in HTML, 'Sign in'",
+        ),
+        *(
+            (always(200, body), "malformed", "")
+            for body in ("not json", '{"a": 1, "a": 2}', '{"a": NaN}', "[" * 100_000, '{"a": 1} trailing')
+        ),
+    ],
+)
+def test_answer_that_is_no_acceptance_fails_by_its_kind(
+    run: Run,
+    node: TinyNode,
+    monkeypatch: pytest.MonkeyPatch,
+    fault: Callable[[Asked], Told],
+    problem: str,
+    words: str,
+) -> None:
+    monkeypatch.setattr(unanswered, "WAITS_BEHIND_A_GATEWAY", (0.01, 0.01))
+    node.faults["add_group"] = fault
 
     outcome = run(ADD)
 
-    assert outcome.verdict is Verdict.FAIL
-    assert outcome.properties["problem"] == "not-accepted"
-
-
-@pytest.mark.parametrize("status", [500, 502, 503, 599])
-def test_server_error_in_a_step_is_a_failure_of_its_own(run: Run, node: TinyNode, status: int) -> None:
-    node.faults["add_group"] = always(status, {"title": "oops"})
-
-    outcome = run(ADD)
-
-    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "server-fault")
-
-
-PAGE = "<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head><body></body></html>"
-
-
-def test_page_of_a_gateway_is_told_as_what_it_is(run: Run, node: TinyNode) -> None:
-    node.faults["add_group"] = always(502, PAGE, Content_Type="text/html")
-
-    outcome = run(ADD)
-
-    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "server-fault")
-    assert "status 502: a page in HTML, '502 Bad Gateway' from a gateway (" in outcome.reason
-    assert "that got no answer from the node" in outcome.reason
-
-
-def test_page_in_html_in_place_of_json_is_told_by_its_title(run: Run, node: TinyNode) -> None:
-    node.faults["add_group"] = always(200, PAGE.replace("502 Bad Gateway", "Sign in"), Content_Type="text/html")
-
-    assert "got status 200: a page in HTML, 'Sign in'" in run(ADD).reason
+    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, problem)
+    assert words in outcome.reason
 
 
 def test_exception_of_a_driver_is_an_error_of_the_suite(cases_of: Callable[[str], list[Case]], target: Target) -> None:
@@ -161,11 +162,6 @@ def test_trouble_with_the_account_is_inconclusive(run: Run, node: TinyNode, faul
     assert outcome.verdict is Verdict.INCONCLUSIVE
     assert outcome.failure is not None
     assert outcome.failure.step == "setup[0] account alice"
-
-
-@pytest.mark.parametrize("patience", [1.0])
-def test_time_out_of_the_account_is_inconclusive(run: Run, node: TinyNode) -> None:
-    test_trouble_with_the_account_is_inconclusive(run, node, node.hang)
 
 
 def test_account_made_among_the_steps_is_still_setup(run: Run, node: TinyNode) -> None:
@@ -375,19 +371,6 @@ def test_case_for_nodes_that_choose_otherwise_is_told_from_one_that_lacks_an_ans
     assert outcome.properties.get("problem") == problem
 
 
-@pytest.mark.parametrize(
-    "body",
-    ["not json", '{"a": 1, "a": 2}', '{"a": NaN}', "[" * 100_000, '{"a": 1} trailing'],
-    ids=["text", "twice", "NaN", "deep", "trailing"],
-)
-def test_accepted_answer_that_is_no_strict_json_fails(run: Run, node: TinyNode, body: str) -> None:
-    node.faults["add_group"] = always(200, body)
-
-    outcome = run("steps: [{account: a}, {call: add_group, with: {group_name: x}}]")
-
-    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "malformed")
-
-
 def test_answer_without_an_end_teaches_nothing(run: Run, node: TinyNode, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("conformance.endpoints.bodies.LONGEST_ANSWER", 1_000)
     node.faults["add_group"] = always(200, "[" + "1," * 1_000 + "1]")
@@ -485,18 +468,11 @@ def test_answer_of_a_gateway_while_the_node_restarts_charges_nothing(
     assert outcome.waited_seconds == 0.02
 
 
-def test_gateways_answer_that_comes_again_is_a_failure(
-    run: Run, node: TinyNode, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("status", "asked"), [(500, 1), (503, 2)], ids=["the node itself", "a gateway, again"])
+def test_server_fault_is_asked_about_again_only_behind_a_gateway(
+    run: Run, node: TinyNode, monkeypatch: pytest.MonkeyPatch, status: int, asked: int
 ) -> None:
     monkeypatch.setattr(unanswered, "WAITS_BEHIND_A_GATEWAY", (0.01, 0.01))
-    node.faults["add_group"] = always(503)
+    node.faults["add_group"] = always(status)
 
-    outcome = run(ADD)
-
-    assert (outcome.verdict, outcome.repeats, node.paths().count("add_group")) == (Verdict.FAIL, 1, 2)
-
-
-def test_server_fault_of_the_node_itself_fails_at_once(run: Run, node: TinyNode) -> None:
-    node.faults["add_group"] = once(node, Told(500))
-
-    assert (run(ADD).verdict, node.paths().count("add_group")) == (Verdict.FAIL, 1)
+    assert (run(ADD).verdict, node.paths().count("add_group")) == (Verdict.FAIL, asked)
