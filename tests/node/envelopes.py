@@ -7,14 +7,12 @@ import json
 import time
 from typing import Any
 
-import pytest
 from eth_account import Account
 from eth_account.signers.local import LocalAccount
 from eth_utils.address import to_checksum_address
 from nodes import Running
 
-from reference_node.chain.contract_abi import ContractRefusal, call_data, refusal
-from reference_node.chain.interface import Reverted
+from reference_node.chain.contract_abi import call_data
 from reference_node.permission.typed_data import Flow
 from reference_node.settings import Settings
 
@@ -94,15 +92,6 @@ def send(running: Running, wallet: LocalAccount, function: str, *arguments: obje
     raw = bytes(wallet.sign_transaction(transaction).raw_transaction)
     receipt = rpc(running, "eth_getTransactionReceipt", rpc(running, "eth_sendRawTransaction", f"0x{raw.hex()}"))
     return int(receipt["status"], 16) == 1
-
-
-def refused_with(running: Running, sender: bytes, function: str, *arguments: object) -> str:
-    """The custom error that the contract answers this call of this sender with."""
-    with pytest.raises(Reverted) as reverted:
-        running.node.chain.call(running.node.accounts.address, call_data(function, *arguments), sender)
-    refused = refusal(reverted.value)
-    assert isinstance(refused, ContractRefusal), refused
-    return refused.error
 
 
 def rpc(running: Running, method: str, *parameters: object) -> Any:

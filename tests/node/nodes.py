@@ -23,17 +23,6 @@ ZERO_HASH = "0x" + "00" * 32
 
 PROBLEM_MEMBERS = {"type", "title", "status", "detail", "code", "instance"}
 
-PERMISSIONS = {
-    "can_create_groups": True,
-    "can_delete_groups": True,
-    "can_create_pkps": True,
-    "manage_ipfs_ids_in_groups": [0],
-    "add_pkp_to_groups": [0],
-    "remove_pkp_from_groups": [0],
-    "execute_in_groups": [0],
-}
-"""Every permission that a usage key can have."""
-
 
 @dataclass
 class Running:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from typing import Any
 
 import pytest
@@ -41,30 +40,6 @@ def test_every_refusal_of_the_contract_has_its_answer(error: dict[str, Any]) -> 
         assert isinstance(problem, Problem)
         assert problem.status in {401, 403, 404, 409, 422}
         assert "{" not in problem.detail
-
-
-def test_execution_rule_is_asked_of_the_contract(running: Running, account: str) -> None:
-    contract, owner = running.node.accounts, key_hash(base64.b64decode(account))
-    listed, other = b"\x01" * 32, b"\x02" * 32
-    wallet = bytes.fromhex(running.wallet(account)[2:])
-    group = running.group(account, cid_hashes_permitted=["0x" + listed.hex()], pkp_ids_permitted=["0x" + wallet.hex()])
-    key = key_hash(base64.b64decode(running.usage_key(account, execute_in_groups=[group])))
-    for caller in (owner, key):
-        assert (contract.can_run(caller, listed), contract.can_run(caller, other)) == (True, False)
-        assert contract.can_execute(caller, listed, wallet)
-        assert not contract.can_execute(caller, listed, other)
-        assert not contract.can_execute(caller, other, wallet)
-    assert not contract.can_run(5, listed)
-
-
-def test_single_records_are_read_as_they_are_listed(running: Running, account: str) -> None:
-    contract, owner = running.node.accounts, key_hash(base64.b64decode(account))
-    key = key_hash(base64.b64decode(running.usage_key(account, can_create_pkps=True)))
-    wallet = contract.wallet(owner, bytes.fromhex(running.wallet(account)[2:]))
-    assert contract.usage_keys(owner, 0, 100) == [contract.usage_key(owner, key)]
-    assert contract.wallets(owner, 0, 100) == [wallet]
-    assert contract.derivation_owner(wallet.derivation_path) == owner
-    assert (contract.account_exists(owner), contract.account_exists(key)) == (True, False)
 
 
 def test_refusal_is_read_with_its_arguments(running: Running) -> None:

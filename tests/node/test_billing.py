@@ -42,25 +42,6 @@ def test_every_accepted_write_costs_one_cent_and_the_last_is_refused(thrifty: Ru
     assert credit(thrifty, account) == 0
 
 
-def test_usage_keys_spend_the_credit_of_their_account(thrifty: Running) -> None:
-    account = thrifty.account()
-    key = thrifty.usage_key(account, can_create_pkps=True)
-    thrifty.done("create_wallet", key)
-    assert credit(thrifty, account) == 1
-
-
-def test_reads_and_refused_writes_cost_nothing(thrifty: Running) -> None:
-    account = thrifty.account()
-    key = thrifty.usage_key(account)
-    left = credit(thrifty, account)
-    thrifty.everything(account)
-    thrifty.read("account_exists", account)
-    refused(thrifty.post("create_wallet", key), 403)
-    refused(thrifty.post("remove_group", account, group_id="9"), 404)
-    refused(thrifty.post("add_group", account, group_name=1), 422)
-    assert credit(thrifty, account) == left
-
-
 def test_failed_write_costs_nothing(thrifty: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     account = thrifty.account()
 

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from eth_utils.address import is_checksum_address, to_checksum_address
 from nodes import Running, refused, serving
 
 from reference_node.api import json_rpc
@@ -19,23 +18,6 @@ from reference_node.resources import artifacts
 from reference_node.settings import Settings
 
 
-def test_chain_configuration_names_chain_and_contract_and_no_rpc_url(running: Running) -> None:
-    answer = running.read("get_node_chain_config")
-    assert set(answer) == {"chain_name", "chain_id", "is_evm", "testnet", "token", "contract_address"}
-    assert answer["chain_id"] == running.node.chain.chain_id
-    assert running.node.chain.code(bytes.fromhex(answer["contract_address"][2:]))
-    assert "http" not in json.dumps(answer)
-
-
-def test_payers_are_the_contracts_and_have_gas(running: Running) -> None:
-    payers = running.read("get_api_payers")
-    assert payers == [to_checksum_address(payer) for payer in running.node.accounts.api_payers()]
-    assert len(payers) == running.node.settings.payers
-    for payer in (*payers, running.read("get_admin_api_payer")):
-        assert is_checksum_address(payer)
-        assert running.node.chain.balance(bytes.fromhex(payer[2:])) > 0
-
-
 def test_interface_of_the_contract_is_told_by_the_node_and_by_a_command(
     running: Running, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -43,13 +25,6 @@ def test_interface_of_the_contract_is_told_by_the_node_and_by_a_command(
     answered = running.http.get("/abi/AccountConfig.json")
     assert main(["abi"]) == 0
     assert answered.json() == json.loads(capsys.readouterr().out) == artifact["abi"]
-
-
-def test_managed_write_is_sent_by_a_payer(running: Running, account: str) -> None:
-    payers = [bytes.fromhex(payer[2:]) for payer in running.read("get_api_payers")]
-    before = sum(running.node.chain.next_nonce(payer) for payer in payers)
-    running.group(account)
-    assert sum(running.node.chain.next_nonce(payer) for payer in payers) == before + 1
 
 
 def test_json_rpc_answers_beside_the_api(running: Running) -> None:

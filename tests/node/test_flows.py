@@ -34,13 +34,6 @@ def group(running: Running, account: str) -> int:
     return running.group(account)
 
 
-def test_actions_are_added_and_removed_in_one_request(running: Running, account: str, group: int) -> None:
-    assert change(running, account, group, add=[FIRST, SECOND]).json() == {"success": True}
-    assert actions(running, account, group) == hashed(FIRST, SECOND)
-    assert change(running, account, group, add=[THIRD], remove=[FIRST]).status_code == 200
-    assert sorted(actions(running, account, group)) == sorted(hashed(SECOND, THIRD))
-
-
 @pytest.mark.parametrize(
     ("body", "status"),
     [
@@ -68,32 +61,6 @@ def test_wallets_are_added_all_or_nothing(running: Running, account: str, group:
     assert running.post(f"groups/{group}/pkps", account, add=wallets[:2]).status_code == 200
     refused(running.post(f"groups/{group}/pkps", account, add=[wallets[2], wallets[0]]), 409, "already-in-group")
     assert pkps(running, account, group) == wallets[:2]
-
-
-def test_wallet_is_created(running: Running, account: str) -> None:
-    created = running.post("pkps/create", account).json()
-    assert [item["wallet_address"] for item in running.read("list_wallets", account)] == [created["wallet_address"]]
-
-
-def test_each_path_needs_the_scope_of_its_operation(running: Running, account: str, group: int) -> None:
-    other, wallet = running.group(account), running.wallet(account)
-    requests: dict[str, dict[str, Any]] = {
-        f"groups/{group}/actions": {"add": [FIRST]},
-        f"groups/{group}/pkps": {"add": [wallet]},
-        "pkps/create": {},
-    }
-    scopes: dict[str, dict[str, Any]] = {
-        f"groups/{group}/actions": {"manage_ipfs_ids_in_groups": [group]},
-        f"groups/{group}/pkps": {"add_pkp_to_groups": [group]},
-        "pkps/create": {"can_create_pkps": True},
-    }
-    elsewhere = running.usage_key(
-        account, manage_ipfs_ids_in_groups=[other], add_pkp_to_groups=[other], remove_pkp_from_groups=[0]
-    )
-    for path, body in requests.items():
-        refused(running.post(path, elsewhere, **body), 403, "scope-missing")
-        refused(running.post(path, None, **body), 401, "key-missing")
-        assert running.post(path, running.usage_key(account, **scopes[path]), **body).status_code == 200
 
 
 @pytest.mark.parametrize("group_id", ["x", "-1", "1.0", "01", str(2**64), "99"])

@@ -77,14 +77,6 @@ def test_real_run_pays_for_the_seconds_that_it_was_told_of(thrifty: Running, mon
     assert set(prices) == {1}
 
 
-def test_script_errors_and_limits_are_charged(thrifty: Running) -> None:
-    code = "async function main() { throw new Error('no'); }"
-    mine = permitted(thrifty, code)
-    before = credit(thrifty, mine.account)
-    failed(thrifty, mine.key, code)
-    assert credit(thrifty, mine.account) < before
-
-
 def test_run_ends_when_the_credits_do_not_cover_its_next_second(thrifty: Running) -> None:
     mine = permitted(thrifty, ENDLESS)
     spend_all_but(thrifty, mine.account, 1)
@@ -92,22 +84,6 @@ def test_run_ends_when_the_credits_do_not_cover_its_next_second(thrifty: Running
     assert logs[0] == "begun"
     assert "credit" in logs[-1]
     assert credit(thrifty, mine.account) == 0
-
-
-def test_nothing_runs_without_a_cent(thrifty: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    mine = permitted(thrifty, ECHO)
-    spend_all_but(thrifty, mine.account, 0)
-    monkeypatch.setattr(thrifty.node.sandbox, "run", lambda *_: pytest.fail("it ran"))
-    refused(run(thrifty, mine.key, ECHO), 402, "insufficient-credits")
-
-
-def test_refused_runs_cost_nothing(thrifty: Running) -> None:
-    mine = permitted(thrifty, SIGN)
-    other = thrifty.wallet(mine.account)
-    before = credit(thrifty, mine.account)
-    refused(run(thrifty, mine.key, ECHO), 403)
-    refused(run(thrifty, mine.key, SIGN, pkpId=other, message="m"), 403)
-    assert credit(thrifty, mine.account) == before
 
 
 @pytest.mark.parametrize(

@@ -32,17 +32,6 @@ def pay(ledger: Ledger, wallet: bytes, intent: str, cents: int) -> bool:
     return ledger.credit(intent)
 
 
-def test_wallet_never_heard_of_has_nothing() -> None:
-    assert Ledger().balance(ALICE) == 0
-
-
-def test_grant_is_given_once() -> None:
-    ledger = Ledger()
-    ledger.grant(ALICE, 500)
-    ledger.grant(ALICE, 500)
-    assert ledger.balance(ALICE) == 500
-
-
 def test_payment_is_credited_once_however_often_and_in_parallel_it_is_confirmed() -> None:
     ledger = Ledger()
     ledger.note_intent(ALICE, "pi_1", "cus_1", 500, "usd")
@@ -71,26 +60,6 @@ def test_credit_for_an_intent_that_was_never_recorded_is_refused() -> None:
     assert ledger.open_intents() == []
 
 
-def test_hold_counts_as_spent_until_it_is_released() -> None:
-    ledger = Ledger()
-    ledger.grant(ALICE, 3)
-    hold = ledger.hold(ALICE, 2)
-    assert ledger.balance(ALICE) == 1
-    with pytest.raises(InsufficientCredit) as refused:
-        ledger.hold(ALICE, 2)
-    assert refused.value.free == 1
-    ledger.release(hold)
-    assert ledger.balance(ALICE) == 3
-
-
-def test_settled_hold_charges_at_most_what_was_held_and_gives_back_the_rest() -> None:
-    ledger = Ledger()
-    ledger.grant(ALICE, 10)
-    ledger.settle(ledger.hold(ALICE, 4), 1)
-    ledger.settle(ledger.hold(ALICE, 4), 9)
-    assert ledger.balance(ALICE) == 5
-
-
 def test_hold_is_settled_once() -> None:
     ledger = Ledger()
     ledger.grant(ALICE, 10)
@@ -99,12 +68,6 @@ def test_hold_is_settled_once() -> None:
         ledger.settle(hold, 4)
     ledger.release(hold)
     assert ledger.balance(ALICE) == 6
-
-
-def test_call_that_costs_nothing_needs_no_credit() -> None:
-    ledger = Ledger()
-    ledger.settle(ledger.hold(ALICE, 0), 0)
-    assert ledger.balance(ALICE) == 0
 
 
 def test_parallel_holds_never_take_more_than_there_is() -> None:
@@ -126,30 +89,6 @@ def test_parallel_holds_never_take_more_than_there_is() -> None:
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(spend, range(8))) == 25
     assert ledger.balance(ALICE) == 0
-
-
-def test_record_moves_with_its_holds_and_open_intents_once() -> None:
-    ledger = Ledger()
-    ledger.grant(ALICE, 10)
-    ledger.grant(BOB, 5)
-    hold = ledger.hold(ALICE, 4)
-    ledger.note_intent(ALICE, "pi_1", "cus_1", 500, "usd")
-    ledger.move(ACCOUNT, ALICE, BOB)
-    assert (ledger.balance(ALICE), ledger.balance(BOB)) == (0, 11)
-    ledger.settle(hold, 3)
-    assert ledger.balance(BOB) == 12
-    ledger.credit("pi_1")
-    assert ledger.balance(BOB) == 512
-    ledger.grant(ALICE, 1)  # already granted: nothing to move
-    ledger.move(ACCOUNT, ALICE, CAROL)
-    assert (ledger.balance(BOB), ledger.balance(CAROL)) == (512, 0)
-
-
-def test_record_that_moves_to_its_own_wallet_stays() -> None:
-    ledger = Ledger()
-    ledger.grant(ALICE, 10)
-    ledger.move(ACCOUNT, ALICE, ALICE)
-    assert ledger.balance(ALICE) == 10
 
 
 def test_customer_that_was_remembered_first_counts() -> None:
