@@ -60,6 +60,18 @@ def test_credit_for_an_intent_that_was_never_recorded_is_refused() -> None:
     assert ledger.open_intents() == []
 
 
+def test_hold_counts_as_spent_until_it_is_released() -> None:
+    ledger = Ledger()
+    ledger.grant(ALICE, 3)
+    hold = ledger.hold(ALICE, 2)
+    assert ledger.balance(ALICE) == 1
+    with pytest.raises(InsufficientCredit) as refused:
+        ledger.hold(ALICE, 2)
+    assert refused.value.free == 1
+    ledger.release(hold)
+    assert ledger.balance(ALICE) == 3
+
+
 def test_hold_is_settled_once() -> None:
     ledger = Ledger()
     ledger.grant(ALICE, 10)

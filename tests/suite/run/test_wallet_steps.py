@@ -126,34 +126,6 @@ def test_account_that_changed_hands_is_cleaned_up_on_the_chain(
     assert accounts.usage_keys(made[0], 0, 100) == []
 
 
-@pytest.mark.parametrize(
-    ("options", "refused"),
-    [
-        ("{}", False),
-        ("{issued: 200}", False),
-        ("{issued: 400}", True),
-        ("{chain_id: 5}", True),
-        ('{signed_by: "${other}"}', True),
-        ('{address: "${other}"}', True),
-        ('{address: "${other}", signed_by: "${other}"}', False),
-    ],
-)
-def test_envelope_is_valid_but_for_its_options(
-    on_node: Callable[[str], Outcome], options: str, *, refused: bool
-) -> None:
-    outcome = on_node(
-        f"""\
-        steps:
-          - wallet: carol
-          - wallet: other
-          - let: {{proof: {{envelope: [CreateWallet, "${{carol}}", {options}]}}}}
-          - call: create_wallet_with_signature
-            with: "${{proof}}"
-        """
-    )
-    assert outcome.verdict is (Verdict.FAIL if refused else Verdict.PASS), outcome.reason
-
-
 @pytest.mark.parametrize("ends_with_run", [False, True])
 def test_clock_is_put_right_and_envelopes_follow_it(
     on_node: Callable[[str], Outcome], nodes: tuple[Node, Target], ends_with_run: bool

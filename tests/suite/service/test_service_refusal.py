@@ -7,20 +7,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from tiny_node import DROP, Asked, TinyNode, Told, always
+from tiny_node import Asked, TinyNode, Told, always
 
 from conformance.cases import Judge
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import (
     ControlNotAccepted,
-    IdleConnectionClosed,
-    LeakyRefusal,
-    NotRefused,
-    OutOfCredit,
-    ServerFault,
     StateChanged,
-    StepProblem,
-    Throttled,
     UnprovenRefusal,
     WrongRefusal,
 )
@@ -69,17 +62,6 @@ def by_usage_key(node: TinyNode, fault: Callable[[Asked], Told]) -> Callable[[As
     return lambda asked: fault(asked) if asked.key in node.owners else node.honest(asked)
 
 
-def test_refusal_with_control_and_unchanged_state_passes(
-    session: Session, node: TinyNode, refused: OutgoingRequest, control: Accepted, lists: list[Read]
-) -> None:
-    before = len(node.asked)
-
-    answer = must_refuse(session, refused, ["forbidden"], control=control, unchanged=lists)
-
-    assert answer.status == 403
-    assert node.paths()[before:] == ["list_groups", "list_api_keys", ADD, "list_groups", "list_api_keys"]
-
-
 def test_write_without_reads_is_no_proof_and_is_not_sent(
     session: Session, node: TinyNode, refused: OutgoingRequest, control: Accepted
 ) -> None:
@@ -112,59 +94,6 @@ def test_refused_read_needs_no_reads(session: Session, alice: Account) -> None:
     _, control = session.accept(session.request("list_groups", alice.key, **first))
 
     must_refuse(session, session.request("list_groups", **first), ["unauthenticated"], control=control, unchanged=[])
-
-
-@pytest.mark.parametrize(
-    ("fault", "problem"),
-    [
-        (always(200, {"success": True}), NotRefused),
-        (always(404), WrongRefusal),
-        (always(403, {"usage_api_key": "k" * 40}), LeakyRefusal),
-        (always(500), ServerFault),
-        (always(DROP), IdleConnectionClosed),
-        (always(429), Throttled),
-        (always(402), OutOfCredit),
-    ],
-    ids=["accepted", "another-class", "leaky", "crash", "dropped", "throttled", "no-credit"],
-)
-def test_answer_that_is_no_refusal_of_the_class_is_told(
-    session: Session,
-    node: TinyNode,
-    refused: OutgoingRequest,
-    control: Accepted,
-    lists: list[Read],
-    fault: Callable[[Asked], Told],
-    problem: type[StepProblem],
-) -> None:
-    node.faults[ADD] = by_usage_key(node, fault)
-
-    with pytest.raises(problem):
-        must_refuse(session, refused, ["forbidden"], control=control, unchanged=lists)
-
-
-def test_refusal_that_repeats_a_credential_is_leaky(
-    session: Session, node: TinyNode, alice: Account, refused: OutgoingRequest, control: Accepted, lists: list[Read]
-) -> None:
-    node.faults[ADD] = by_usage_key(node, always(403, {"detail": f"only {alice.key} may"}))
-
-    with pytest.raises(LeakyRefusal):
-        must_refuse(session, refused, ["forbidden"], control=control, unchanged=lists)
-
-
-def test_refused_request_that_wrote_nevertheless_is_told_with_its_exchange(
-    session: Session, node: TinyNode, refused: OutgoingRequest, control: Accepted, lists: list[Read]
-) -> None:
-    def write_and_refuse(asked: Asked) -> Told:
-        node.owners["a key that nobody asked for"] = node.owners[asked.key]
-        return Told(403, {})
-
-    node.faults[ADD] = by_usage_key(node, write_and_refuse)
-
-    with pytest.raises(StateChanged, match="list_api_keys as before") as caught:
-        must_refuse(session, refused, ["forbidden"], control=control, unchanged=lists)
-
-    assert caught.value.exchange is not None
-    assert session.log.redacted(caught.value.exchange).url.endswith(ADD)
 
 
 def test_many_refusals_share_one_look_at_the_state(

@@ -19,6 +19,7 @@ from conformance.verify.reading import covers
 from conformance.verify.strict import hex_bytes, json_value, pem_certificates, pem_of, unix_seconds
 
 DIGEST = "0123456789abcdef" * 4
+PIN = f"a.example/b:1@sha256:{DIGEST}"
 
 
 def answer(*values: str, tag: str = "issue", flags: int = 0) -> CaaAnswer:
@@ -36,6 +37,26 @@ def test_further_accounts_are_the_callers_choice() -> None:
 
 def test_value_that_forbids_permits_nobody() -> None:
     assert parse_issue(";") is parse_issue("") is parse_issue(" ; ") is None
+
+
+def service(text: str) -> str:
+    return f"services:\n  one:\n    {text}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (f"x: &a {{image: bad}}\ny: &b {{image: '{PIN}'}}\nservices: {{one: {{<<: [*b, *a]}}}}", "image-unpinned"),
+        (service(f"? [image]\n    : {PIN}"), "compose-ambiguous"),
+        (service(f"image: {PIN}\n    <<: x"), "compose-ambiguous"),
+        (service(f"image: {PIN}") + "#" * (1 << 20), "compose-ambiguous"),
+    ],
+    ids=["merged", "key that is a list", "merge of a text", "too long"],
+)
+def test_compose_file_of_a_form_that_no_vector_has_is_refused(text: str, code: str) -> None:
+    with pytest.raises(ComposeFault) as caught:
+        pinned_images(text)
+    assert caught.value.code == code
 
 
 def aliases_of_aliases() -> str:
