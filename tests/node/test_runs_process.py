@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import socket
-import subprocess
 from pathlib import Path
 
 import pytest
 from actions import failed, permitted, ran
 from nodes import Running
-from processes import client, command, environment, node_process
+from processes import client, node_process
+from test_process import failing
 
 from reference_node import server
 from reference_node.sandbox import Sandbox, SandboxUnavailable
@@ -50,18 +50,11 @@ def test_library_that_can_not_be_preloaded_keeps_the_node_from_starting(
     library = tmp_path / "library.js"
     if text is not None:
         library.write_text(text)
-    done = subprocess.run(  # noqa: S603 - our own program
-        command("--preload", str(library)),
-        capture_output=True,
-        text=True,
-        timeout=180,
-        env=environment(),
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (1, "")
-    assert said in done.stderr
-    assert done.stderr.startswith("reference-node: ")
-    assert done.stderr.count("\n") == 1
+    code, error = failing("--preload", str(library))
+    assert code == 1
+    assert said in error
+    assert error.startswith("reference-node: ")
+    assert error.count("\n") == 1
 
 
 def test_node_that_can_not_lock_actions_up_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
