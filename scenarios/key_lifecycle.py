@@ -113,7 +113,8 @@ def update_touches_one_key(judge: Judge, node: Node) -> None:
         with judge.apart():
             judge.that(any(same(one, other) for one in listed), "the other keys' items as before the update", listed)
     with judge.apart():
-        of_the_name = [one for one in listed if member(one, "name") == f"{node.label} same"]
+        # A node that takes no name twice has the twin's with a number behind it.
+        of_the_name = [one for one in listed if str(member(one, "name")).startswith(f"{node.label} same")]
         judge.same(len(of_the_name), 2, "the number of keys of the name")
     with judge.apart():
         trial.must_open(key, FIRST, "what the key opens after its twin was updated")

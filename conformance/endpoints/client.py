@@ -111,6 +111,8 @@ class Target:
         self.judging: Mapping[str, Sequence[object]] = {}
         """The cases that the run has selected, by id without the row."""
         self.seen_keys = SeenKeys()
+        self.repeatable_names: set[str] = set()
+        """The kinds of objects of which the node has taken two of the same name in one account."""
         self._volume = Volume()
         self.timings: Callable[[Timing], None] | None = None
         """Called with every exchange."""

@@ -25,6 +25,7 @@ from conformance.profile import Effect, Profile, read_aside
 from conformance.service.acceptance import Accepted, must_accept
 from conformance.service.clock import Clock
 from conformance.service.derivations import account_hash
+from conformance.service.given_names import GivenNames
 from conformance.service.reads import RecentReads
 from conformance.service.registry import CleanupRegistry
 from conformance.service.reliance import Reliance
@@ -49,6 +50,7 @@ class Session:
         self.random = random.Random(self.seed)  # noqa: S311 - repeatable test data, no secret
         self.label = f"suite {self.random.getrandbits(40):010x}"
         """A name for the case's objects that no other case uses."""
+        self._given_names = GivenNames(target.repeatable_names)
         self.secrets = Secrets(target.seen_keys)
         self.log = ExchangeLog(self.secrets)
         self.recent_reads = RecentReads(self.log)
@@ -115,13 +117,20 @@ class Session:
     def send(self, request: OutgoingRequest, *, at_once: bool = False) -> Answer:
         """Send a request. Remember the credentials in it and in its answer, and what has to be cleaned up.
 
-        It waits for writes before it that it may depend on, unless it is to be sent `at_once`.
+        It waits for writes before it that it may depend on, unless it is to be sent `at_once`. Where the node may have
+        refused a name that is given twice, it is sent again under another.
         """
         self.secrets.learn(request.credential)
         for name in SECRET_MEMBERS & request.members.keys():
             self.secrets.learn(request.members[name])
         request = self._with_page(request)
-        return self._send(request) if at_once else self._settling.send(request, self._send)
+        self._given_names.sending(request)
+        answer = self._send(request) if at_once else self._settling.send(request, self._send)
+        if renamed := self._given_names.renamed(request, answer):
+            self._given_names.sending(renamed)
+            request, answer = renamed, self._send(renamed)
+        self._given_names.note(request, answer)
+        return answer
 
     def _send(self, request: OutgoingRequest) -> Answer:
         wire = message(request, ids_listed_as_text=self._ids_as_text)

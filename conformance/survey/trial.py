@@ -51,6 +51,7 @@ class Trial:
     groups: list[JsonValue] = field(default_factory=list)
     """The ids of groups as the first page of the list shows them."""
     made_groups: int = 1
+    made_keys: int = 0
     usage_keys: list[str] = field(default_factory=list)
     plain_key: str = ""
     """A usage key without permissions."""
@@ -74,9 +75,17 @@ class Trial:
         return f"list_groups?page_number={self.first_page}&page_size={USUAL_SIZE}"
 
     def post(self, path: str, body: dict[str, JsonValue], key: str | None = None) -> Answer:
-        """Send a POST, by default with the account's key; whole numbers in the type that the node describes."""
+        """Send a POST, by default with the account's key; whole numbers in the type that the node describes.
+
+        Later usage keys get a number behind their names: a node may refuse a name that another key has.
+        """
+        makes_key = path == "add_usage_api_key"
+        if makes_key and self.made_keys and "name" in body:
+            body = {**body, "name": f"{body['name']} {self.made_keys + 1}"}
         fitted = self.notes.api.fitted(path, body) if self.notes.api else body
-        return self.ask.post(path, key or self.key, body=fitted)
+        answer = self.ask.post(path, key or self.key, body=fitted)
+        self.made_keys += makes_key and answer.accepted
+        return answer
 
     def offers(self, operation: str) -> bool:
         """Whether the path of an operation was seen that the specification names without one."""

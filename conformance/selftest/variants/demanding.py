@@ -1,20 +1,28 @@
-"""A correct node that wants to be asked in its own way: pages that exist, small writes, and not too fast."""
+"""A correct node that wants to be asked in its own way: pages that exist, small writes, new names, and not too fast."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
+from itertools import chain, count, takewhile
+from typing import TypeVar
 from urllib.parse import parse_qsl
 
-from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, refusal
+from conformance.selftest.tools.accounts import Write, account_of
+from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, refusal, wrap
 from conformance.selftest.tools.alter_runs import RUN
 from conformance.selftest.variants.variant import EVERYTHING, GROUP_LISTS, LISTS, choices
+from reference_node.chain.account_config import Group, Permissions, UsageKey
 from reference_node.node import Node
+from reference_node.problems import Conflict
 
 MOST_ENTRIES = 10
 EACH = 40
 """Every so many requests one is asked to wait."""
 PAGE_FIELDS = {"page_number", "page_size"}
+AT_MOST = 100
+Listed = TypeVar("Listed")
 
 
 @choices(
@@ -24,9 +32,10 @@ PAGE_FIELDS = {"page_number", "page_size"}
     }
 )
 def demanding(node: Node) -> None:
-    """Refuse lists without page fields, pages behind the last and groups with many entries; ask to wait now and then.
+    """Refuse lists without page fields, pages behind the last, groups with many entries and names that are taken.
 
-    All actions are the number 0 alone. Every fortieth request is asked to wait.
+    All actions are the number 0 alone. Every fortieth request is asked to wait. A name is taken where another group, or
+    another usage key, of the account has it.
     """
     asked = 0
 
@@ -41,6 +50,7 @@ def demanding(node: Node) -> None:
     intercept(node, ("add_group", "update_group"), _of_few_entries)
     intercept(node, LISTS, _of_a_page)
     intercept(node, (*EVERYTHING, RUN), busy)
+    _with_new_names(node)
 
 
 async def _of_a_page(request: Received, forward: Forward) -> Answered:
@@ -65,3 +75,44 @@ async def _of_few_entries(request: Received, forward: Forward) -> Answered:
     entries = [one if isinstance(one, list) else [] for one in lists]
     otherwise = any(isinstance(cid, str) and not cid.lstrip("0x") for cid in (entries or [[]])[-1])
     return refusal(422) if sum(map(len, entries)) > MOST_ENTRIES or otherwise else await forward(request)
+
+
+def _with_new_names(node: Node) -> None:
+    def new_among_groups(acting_key: int, name: str, own: int = 0) -> None:
+        groups = _all(lambda page: node.accounts.groups(account_of(node, acting_key), page, AT_MOST))
+        _refuse_taken(name, [group.name for group in groups if group.id != own])
+
+    def new_among_keys(acting_key: int, name: str, own: int) -> None:
+        keys = _all(lambda page: node.accounts.usage_keys(account_of(node, acting_key), page, AT_MOST))
+        _refuse_taken(name, [key.name for key in keys if key.key_hash != own])
+
+    def add_group(write: Write, acting_key: int, name: str, *rest: object) -> object:
+        new_among_groups(acting_key, name)
+        return write(acting_key, name, *rest)
+
+    def update_group(write: Write, acting_key: int, group: Group, *rest: object) -> object:
+        new_among_groups(acting_key, group.name, group.id)
+        return write(acting_key, group, *rest)
+
+    def set_usage_key(write: Write, acting_key: int, key: UsageKey) -> object:
+        new_among_keys(acting_key, key.name, key.key_hash)
+        return write(acting_key, key)
+
+    def update_usage_key(write: Write, acting_key: int, key_hash: int, name: str, *rest: str | Permissions) -> object:
+        new_among_keys(acting_key, name, key_hash)
+        return write(acting_key, key_hash, name, *rest)
+
+    wrap(node.accounts, "add_group", add_group)
+    wrap(node.accounts, "update_group", update_group)
+    wrap(node.accounts, "set_usage_key", set_usage_key)
+    for method in ("update_usage_key", "update_usage_key_metadata"):
+        wrap(node.accounts, method, update_usage_key)
+
+
+def _all(page_of: Callable[[int], list[Listed]]) -> list[Listed]:
+    return list(chain.from_iterable(takewhile(bool, map(page_of, count()))))
+
+
+def _refuse_taken(name: str, taken: list[str]) -> None:
+    if name in taken:
+        raise Conflict("name-taken", "another of this account has this name")

@@ -1,0 +1,51 @@
+"""Names that cases give twice, against nodes that take them and nodes that demand new ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.problems import NotAccepted
+from conformance.selftest.tools.serving import target_node
+from conformance.selftest.variants import VARIANTS
+from conformance.service import Accounts, Groups, Session, UsageKeys
+from conformance.values.json_values import pluck
+
+DEMANDING = VARIANTS["demanding"]
+
+
+def test_equal_names_stay_equal_where_the_node_takes_them(on_chain: Session) -> None:
+    alice = Accounts(on_chain).new().key
+    for _ in range(2):
+        Groups(on_chain).add(alice, "same")
+        UsageKeys(on_chain).add(alice, name="same")
+
+    same = f"{on_chain.label} same"
+    assert pluck(Groups(on_chain).list(alice), "name") == [same] * 2
+    assert pluck(UsageKeys(on_chain).list(alice), "name") == [same] * 2
+
+
+def test_taken_name_is_sent_again_with_a_number() -> None:
+    with target_node(DEMANDING.alter, "7", DEMANDING.profile) as target:
+        session = Session(target, "trial::names")
+        alice, bob = (Accounts(session).new().key for _ in range(2))
+        for owner in (alice, alice, alice, bob):
+            Groups(session).add(owner, "same")
+        key = UsageKeys(session).add(alice, name="same").key
+        UsageKeys(session).add(alice, name="same")
+        UsageKeys(session).rename(alice, key, "same")
+
+        same = f"{session.label} same"
+        assert pluck(Groups(session).list(alice), "name") == [same, f"{same} 2", f"{same} 3"]
+        assert pluck(Groups(session).list(bob), "name") == [same]
+        assert pluck(UsageKeys(session).list(alice), "name") == [same, f"{same} 2"]
+
+
+def test_refusal_of_a_new_name_is_sent_once() -> None:
+    with target_node(DEMANDING.alter, "7", DEMANDING.profile) as target:
+        session = Session(target, "trial::names")
+        alice = Accounts(session).new().key
+        before = len(session.log)
+        with pytest.raises(NotAccepted):
+            Groups(session).add(alice, "new", pkp_ids=["no id"])
+
+        assert len(session.log) == before + 1
