@@ -14,7 +14,7 @@ from conformance.endpoints.requests import OutgoingRequest
 from conformance.service.bindings import bound, two_and_two
 from conformance.service.derivations import hashed_cid
 from conformance.service.groups import Group
-from conformance.service.lists import IN_GROUP, first_page, read_pages
+from conformance.service.lists import IN_GROUP, first_page, read_page, read_pages
 from conformance.service.node import Node
 from conformance.service.reach import beyond_its_group
 from conformance.service.refusal import was_accepted
@@ -44,7 +44,7 @@ def places(count: int) -> list[int]:
 
 
 def check_pages(judge: Judge, node: Node, request: OutgoingRequest, least: int, size: int = SMALL) -> None:
-    """Read a list of at least so many items in pages of this size and of the largest, and pages behind its end."""
+    """Read a list of at least so many items in pages of three sizes, and pages behind its end."""
     smaller = min(size, node.session.target.page_size)
     whole = read_pages(node.session, request)
     with judge.apart("LIST-050"):
@@ -57,6 +57,10 @@ def check_pages(judge: Judge, node: Node, request: OutgoingRequest, least: int, 
         judge.that(
             Counter(map(printed, paged)) == Counter(map(printed, whole)), "the same items on smaller pages", paged
         )
+    last = max(len(whole) - 1, 0)
+    with judge.apart("LIST-050"):
+        alone = read_page(node.session, request, last, 1)
+        judge.that(len(alone) == 1 and alone[0] in whole, f"one of the items on page {last} of one item", alone)
     largest = node.session.target.page_size
     with judge.apart("LIST-060"):
         served = 1 if node.session.target.page_size_is_assumed else largest

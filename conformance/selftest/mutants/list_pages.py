@@ -15,6 +15,7 @@ from reference_node.chain.account_config import Group
 from reference_node.node import Node
 
 BEYOND_64_BITS = 2**63
+FIFTY = 50
 
 
 @mutant(
@@ -84,6 +85,17 @@ def later_pages_are_empty(node: Node) -> None:
         return await forward(request) if first else answer(200, [])
 
     intercept(node, ("list_wallets_in_group", "list_actions"), handler)
+
+
+@mutant("LIST-050", each=["list_wallets", "list_actions"])
+def pages_end_at_the_fiftieth(node: Node, operation: str) -> None:
+    """Answer pages of `{operation}` behind the fiftieth with nothing, though there are more items."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        late = int(dict(parse_qsl(request.query)).get("page_number", "0")) >= FIFTY
+        return answer(200, []) if late else await forward(request)
+
+    intercept(node, operation, handler)
 
 
 @mutant("LIST-060", also="LIST-020 LIST-050")
