@@ -94,6 +94,18 @@ def config_has_a_wrong_member(node: Node, changed: dict[str, JsonValue]) -> None
     _config(node, **changed)
 
 
+@mutant("CHAIN-020")
+def config_links_the_rpc_in_a_header(node: Node) -> None:
+    """Name the RPC URL in a `Link` header of the chain configuration."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        host = dict(request.headers)[b"host"]
+        return replace(given, headers=(*given.headers, (b"link", b'<http://%s/rpc>; rel="service"' % host)))
+
+    intercept(node, CONFIG, handler)
+
+
 @mutant("CHAIN-030", also="ENV-010 ENV-190")
 def chain_id_is_of_another_chain(node: Node) -> None:
     """Answer the `chain_id` of another chain."""
