@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from conformance.cases import Judge, case
-from conformance.endpoints.messages import Answer
 from conformance.service.at_once import at_once
 from conformance.service.bindings import one_group, two_and_two
-from conformance.service.lists import unchanged_list
+from conformance.service.lists import IN_GROUP, unchanged_list
 from conformance.service.node import Node
 from conformance.service.reach import beyond_its_group
-from conformance.service.refusal import Refusals, must_refuse, was_accepted
+from conformance.service.refusal import must_refuse, was_accepted
 from conformance.service.secrecy import mark_of, shared_prefix
 from conformance.service.session import DESCRIPTION
-from conformance.service.usage_keys import ALL_PERMISSIONS, Permissions
+from conformance.service.usage_keys import ALL_PERMISSIONS, NO_PERMISSIONS, Permissions
 from conformance.values.ids import GroupId, UsageKey
 from conformance.values.json_values import member, pluck, printed
 
@@ -84,26 +84,39 @@ def last_of_many_groups_is_kept(judge: Judge, node: Node) -> None:
             judge.that(kept, f"the group {many[-1]}, the last of {MANY} that were named, in {name}", held)
 
 
-FAR = (2**8, 2**16, 2**32)
-"""What narrower integers read as 0, which is the wildcard."""
+FAR = (2**24, 2**32)
+"""What integers of 8, 16, 24 and 32 bits read as 0, which is the wildcard."""
 
 
-@case("far-group-ids-open-nothing", requirements=["UKEY-110", "UKEY-270"], needs=NEEDS)
+@case("far-group-ids-open-nothing", requirements=["UKEY-110", "UKEY-190", "UKEY-230", "UKEY-270"], needs=NEEDS)
 def far_group_ids_open_nothing(judge: Judge, node: Node) -> None:
-    """Permissions for group 256, 65536 or 2**32, or for a group's id plus one of these, open no other group."""
+    """A permission for group 2**24 or 2**32, or for a group's id plus 2**32, in any one array, opens no other group."""
     on = one_group(node)
-    runs = node.signing.must_sign(on.key, on.x, on.p).accepted
-    adds = node.groups.add_action(on.alice, on.g, node.actions.sample_cid("added"))
-    keys = keys_naming(node, on.alice, [*FAR, *(on.g + more for more in FAR)])
-    with judge.apart("UKEY-270"):
-        for key in keys:
-            node.signing.must_be_refused(key, on.x, on.p, control=runs)
-    listed = unchanged_list(node.session, "list_actions", on.alice, group_id=on.g)
-    with judge.apart("UKEY-110"), Refusals(node.session, control=adds, unchanged=[listed]) as refusals:
-        for key in keys:
-            cid = node.actions.sample_cid("not added")
-            request = node.session.request("add_action_to_group", key, group_id=on.g, action_ipfs_cid=cid)
-            refusals.send(request, ["forbidden"])
+    q = node.pkps.create(on.alice)
+    in_g, runs = node.signing.request(on.key, on.x, on.p), node.signing.must_sign(on.key, on.x, on.p).accepted
+    adds_action = node.groups.add_action(on.alice, on.g, node.actions.sample_cid("added"))
+    adds_pkp, removes_pkp = node.groups.add_pkp(on.alice, on.g, q.id), node.groups.remove_pkp(on.alice, on.g, q.id)
+    controls = {
+        "manage_ipfs_ids_in_groups": ("UKEY-110", adds_action),
+        "execute_in_groups": ("UKEY-270", runs),
+        "add_pkp_to_groups": ("UKEY-190", adds_pkp),
+        "remove_pkp_from_groups": ("UKEY-230", removes_pkp),
+    }
+    changes: dict[str, dict[str, object]] = {
+        "manage_ipfs_ids_in_groups": {"action_ipfs_cid": node.actions.sample_cid("not added")},
+        "remove_pkp_from_groups": {"pkp_id": on.p.id},
+    }
+    reads = [unchanged_list(node.session, name, on.alice, group_id=on.g) for name in IN_GROUP]
+    spare: list[UsageKey] = []
+    for place, (array, (requirement, control)) in enumerate(controls.items()):
+        request = in_g if array == "execute_in_groups" else control.changed(**changes.get(array, {}))
+        groups = [*FAR, on.g + FAR[-1]]
+        keys = list(keys_naming(node, on.alice, array, groups, spare, updated_first=place % 2 == 1))
+        with judge.apart(requirement):
+            for key in keys:
+                must_refuse(
+                    node.session, replace(request, credential=key), ["forbidden"], control=control, unchanged=reads
+                )
 
 
 SOME = 12
@@ -134,25 +147,25 @@ def numbers_that_hold_other_numbers(judge: Judge, node: Node) -> None:
                 trial()
 
 
-def keys_naming(node: Node, alice: str, groups: Sequence[int]) -> list[UsageKey]:
-    """New and updated keys that name one of the groups in each array, where the node does not refuse to name it."""
-    keys, spare = [], node.usage_keys.add(alice).key
-    for group in groups:
+def keys_naming(
+    node: Node, alice: str, array: str, groups: Sequence[int], spare: list[UsageKey], *, updated_first: bool
+) -> Iterator[UsageKey]:
+    """Keys that name one of the groups in this array, by turns made and updated so, where the node names it at all.
+
+    `spare` keeps a key that no update has changed.
+    """
+    labels = {"name": node.label, "description": DESCRIPTION}
+    for place, group in enumerate(groups):
+        members: dict[str, object] = {**labels, **NO_PERMISSIONS.members, array: [group]}
+        updated = updated_first == (place % 2 == 0)
+        if updated:
+            spare[:] = spare or [node.usage_keys.add(alice).key]
+            members["usage_api_key"] = spare[0]
+        operation = "update_usage_api_key" if updated else "add_usage_api_key"
+        answer = node.session.send(node.session.request(operation, alice, **members))
         # Whether an array may name a group that does not exist is silent (UKEY-470).
-        if added := written(node, "add_usage_api_key", alice, group):
-            keys.append(node.usage_keys.value_in(added))
-        if written(node, "update_usage_api_key", alice, group, usage_api_key=spare):
-            keys.append(spare)
-            spare = node.usage_keys.add(alice).key
-    return keys
-
-
-def written(node: Node, operation: str, alice: str, group: int, **named: object) -> Answer | None:
-    """What the node answers when a key is to name a group in each array; None where it refuses."""
-    permissions = Permissions(False, False, False, [group], [group], [group], [group]).members
-    labels: dict[str, object] = {"name": node.label, "description": DESCRIPTION}
-    answer = node.session.send(node.session.request(operation, alice, **labels, **permissions, **named))
-    return answer if was_accepted(node.session, answer, or_refused=["any"]) else None
+        if was_accepted(node.session, answer, or_refused=["any"]):
+            yield spare.pop() if updated else node.usage_keys.value_in(answer)
 
 
 @case("key-values-are-random", requirements=["UKEY-420"], needs=NEEDS)

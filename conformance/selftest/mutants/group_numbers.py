@@ -133,6 +133,25 @@ def group_ids_of_keys_are_cut(node: Node, bits: int, write: str) -> None:
     change_body(node, f"{write}_usage_api_key", cut)
 
 
+@mutant(
+    each=[
+        row("manage-added", "manage_ipfs_ids_in_groups", "add", breaks="UKEY-110", also="UKEY-150"),
+        row("add-pkp-added", "add_pkp_to_groups", "add", breaks="UKEY-190"),
+        row("remove-pkp-updated", "remove_pkp_from_groups", "update", breaks="UKEY-230"),
+        row("execute-updated", "execute_in_groups", "update", breaks="UKEY-270", also="EXEC-030 EXEC-070"),
+    ],
+    also="AUTH-080 UKEY-290 UKEY-450 UKEY-460 UKEY-470",
+)
+def one_array_is_cut_to_24_bits(node: Node, array: str, write: str) -> None:
+    """Read the group ids of `{array}` alone into 24 bits when they are given to {write}_usage_api_key."""
+
+    def cut(value: JsonValue) -> JsonValue:
+        given = members(value)
+        return {**given, array: _low(given[array], 24)} if array in given else value
+
+    change_body(node, f"{write}_usage_api_key", cut)
+
+
 def _low(named: JsonValue, bits: int) -> JsonValue:
     if not isinstance(named, list):
         return named
