@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextvars import ContextVar
+
 from conformance.selftest.tools.alter import silence, wrap
 from conformance.selftest.tools.alter_envelopes import Check, refuse, replace_check
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
-from reference_node.permission.typed_data import WINDOW_SECONDS
+from reference_node.permission.typed_data import WINDOW_SECONDS, Flow, Members
 
 
 def _window(node: Node, before: int, after: int, divisor: int = 1) -> None:
@@ -23,6 +26,25 @@ def _window(node: Node, before: int, after: int, divisor: int = 1) -> None:
 def window_is_not_checked(node: Node) -> None:
     """Skip the check of the window."""
     silence(node.envelopes, "check_window")
+
+
+@mutant("ENV-260", each=[row("hex", str, "0x"), row("integer", int, "")])
+def window_is_not_checked_in_another_spelling(node: Node, kind: type, beginning: str) -> None:
+    """Skip the check of the window where `issuedAt` is written in another form than as a decimal text."""
+    times: ContextVar[object] = ContextVar("issuedAt")
+
+    def parts(read: Callable[..., tuple[Members, Members]], document: object, flow: Flow) -> tuple[Members, Members]:
+        domain, message = read(document, flow)
+        times.set(message["issuedAt"])
+        return domain, message
+
+    def check(checked: Check, issued_at: int, now: int) -> None:
+        written = times.get()
+        if not (isinstance(written, kind) and str(written).startswith(beginning)):
+            checked(issued_at, now)
+
+    wrap(node.envelopes, "parts", parts)
+    wrap(node.envelopes, "check_window", check)
 
 
 @mutant("ENV-260", "ENV-300", "BILL-240")
