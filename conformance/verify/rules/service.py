@@ -58,7 +58,7 @@ def authorisation(reading: Reading, notes: Notes) -> str:
         )
     call = f"allowedComposeHashes({info.compose_hash.hex()}) of the contract {info.app_id.hex()}"
     if not allowed:
-        raise Fault("compose-hash-not-allowed", f"{call} is false", OBSERVED)
+        raise Fault("compose-hash-not-allowed", f"{call} is false, or true of any hash", OBSERVED)
     return f"{call} = true"
 
 
