@@ -66,6 +66,20 @@ class Exchange:
 
 
 @dataclass(frozen=True)
+class ContractCall:
+    """What a request to the chain calls of the contract."""
+
+    sender: str
+    """The address of the wallet that sends it; empty for a view that nobody is said to ask for."""
+    function: str
+    arguments: dict[str, object]
+    """By name, as JSON values."""
+    result: str
+    is_write: bool = False
+    """Whether it is a transaction."""
+
+
+@dataclass(frozen=True)
 class ConversationExchange:
     """One exchange of a failing case, redacted.
 
@@ -86,6 +100,8 @@ class ConversationExchange:
     """Why a script cannot send this request again; empty when it can."""
     operation: str = ""
     """The operation that was called; empty for the chain and for files."""
+    contract: ContractCall | None = None
+    """What a request to the chain calls; None for all others."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +115,8 @@ class Conversation:
     departed: int | None = None
     """Index of the exchange that shows the failure; None where none of these does."""
     names: dict[str, str] = field(default_factory=dict)
-    """Variable to the value that an answer gave; credentials are left out."""
+    """Variable to the value that an answer gave; credentials are left out. Also what the report calls the addresses and
+    hashes of the case's own wallets and keys, to these: ``carol's wallet``, ``$API_KEY_1's hash``."""
 
 
 @dataclass(frozen=True)

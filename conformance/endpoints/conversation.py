@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import quote, unquote
 
 from conformance.endpoints.log import ExchangeLog, RawExchange
 from conformance.endpoints.redaction import SHORTEST, Secrets
 from conformance.values.json_text import parse
-from conformance.verdict import Conversation, ConversationExchange
+from conformance.verdict import ContractCall, Conversation, ConversationExchange
 
 MOST_CHARACTERS = 150_000
 """Of the newest requests and answers of a conversation; of what came before, what gave them keys and ids is kept."""
@@ -44,14 +44,25 @@ class GroupMembers:
     answered: frozenset[str] = frozenset()
 
 
-def conversation(log: ExchangeLog, secrets: Secrets, departed: int | None, groups: GroupMembers) -> Conversation:
-    """The exchanges that the log holds. `departed` is the number of the one that shows the failure."""
+def conversation(
+    log: ExchangeLog,
+    secrets: Secrets,
+    departed: int | None,
+    groups: GroupMembers,
+    contract_call: Callable[[RawExchange], ContractCall | None] = lambda _: None,
+) -> Conversation:
+    """The exchanges that the log holds. `departed` is the number of the one that shows the failure.
+
+    `contract_call` tells what a request to the chain calls.
+    """
     every = log.raw
     numbers = _kept(every)
     kept = [every[number] for number in numbers]
     values = _Values(secrets.names, groups)
     values.find_in(kept)
-    shown = [_shown(raw, values, number, secrets) for number, raw in enumerate(kept)]
+    shown = [
+        replace(_shown(raw, values, number, secrets), contract=contract_call(raw)) for number, raw in enumerate(kept)
+    ]
     index = None if departed is None else departed - log.forgotten
     known = {name: secrets.hide(value) for value, name in values.variables.items() if value not in secrets.names}
     return Conversation(

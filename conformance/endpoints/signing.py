@@ -8,6 +8,7 @@ from typing import NamedTuple
 import rlp  # type: ignore[import-untyped]  # as it comes
 from eth_utils.crypto import keccak
 
+from conformance.values.recovery import signer
 from conformance.values.typed_data import Wallet
 
 DYNAMIC_FEE = b"\x02"
@@ -41,3 +42,18 @@ def signed(
     r, s, v = wallet.sign(keccak(DYNAMIC_FEE + rlp.encode(body)))
     raw = DYNAMIC_FEE + rlp.encode([*body, v - 27, r, s])
     return f"0x{raw.hex()}", f"0x{keccak(raw).hex()}"
+
+
+def opened(raw: str) -> tuple[str, Transaction]:
+    """The sender's address, in EIP-55 form, and the transaction that `signed` wrote. ValueError for anything else."""
+    data = bytes.fromhex(raw.removeprefix("0x"))
+    if not data.startswith(DYNAMIC_FEE):
+        raise ValueError("no transaction of type 2")
+    try:
+        *body, v, r, s = rlp.decode(data[1:])
+        to, value, calldata = body[5:8]
+    except (rlp.DecodingError, TypeError) as problem:
+        raise ValueError("no signed transaction") from problem
+    signature = r.rjust(32, b"\0") + s.rjust(32, b"\0") + bytes([int.from_bytes(v)])
+    sender = signer(keccak(DYNAMIC_FEE + rlp.encode(body)), signature.hex())
+    return sender, Transaction(f"0x{to.hex()}" if to else None, calldata, int.from_bytes(value))

@@ -76,6 +76,19 @@ class ExchangeShown(Part):
     """The request as a shell command, credentials as shell variables."""
 
 
+class ContractCallShown(Part):
+    """What a request to the chain calls of the contract."""
+
+    sender: str
+    """The address of the wallet that sends it; empty for a view that nobody is said to ask for."""
+    function: str
+    arguments: dict[str, JsonValue]
+    """By name."""
+    result: str
+    is_write: bool
+    """Whether it is a transaction."""
+
+
 class ConversationExchangeShown(Part):
     """One exchange of a failing case. No credential is in any member.
 
@@ -96,6 +109,8 @@ class ConversationExchangeShown(Part):
     """Why a script cannot send this request again; empty when it can."""
     operation: str = ""
     """The operation that was called; empty for the chain and for files."""
+    contract: ContractCallShown | None = None
+    """What a request to the chain calls; null for all others."""
 
 
 class ConversationShown(Part):
@@ -108,7 +123,8 @@ class ConversationShown(Part):
     departed: int | None
     """Index of the exchange that shows the failure; null where none of these does."""
     names: dict[str, str] = {}
-    """Variable to the value that an answer gave; credentials are left out."""
+    """Variable to the value that an answer gave; credentials are left out. Also what the report calls the addresses and
+    hashes of the case's own wallets and keys, to these: ``carol's wallet``, ``$API_KEY_1's hash``."""
 
 
 class FailureShown(Part):

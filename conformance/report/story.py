@@ -76,9 +76,22 @@ def story(conversation: Conversation | ConversationShown | None, about: str = ""
         name: value for name, value in conversation.names.items() if is_word(value)
     }
     named = [(variables[name], value) for name, value in conversation.names.items() if name in variables]
-    values = {value: name for name, value in named}
+    values = {value: name for name, value in named} | dict(_own_names(conversation, variables))
     names = Names(variables, values | objects.actions([exchanges[number] for number in told], values))
     return Story(tuple(_with_gaps(exchanges, told, names, conversation.left_out)), names)
+
+
+def _own_names(
+    conversation: Conversation | ConversationShown, variables: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """The addresses and hashes of the case's own wallets and keys, with what they are called."""
+    accounts = {name for one in conversation.exchanges if one.operation == "new_account" for name in one.given}
+    for called, value in conversation.names.items():
+        name, _, what = called.partition("'s ")
+        variable = name.removeprefix("$")
+        if what and (variable == name or (variable in variables and (variable in accounts) is (what == "account"))):
+            text = f"{variables.get(variable, name)}'s {what}"
+            yield from ((value, text), (value.lower(), text))
 
 
 def _concerned(exchanges: Sequence[Exchanged], objects: Objects, about: str, most: int) -> list[int]:
@@ -114,6 +127,8 @@ def _givers(before: Sequence[Exchanged], found: Sequence[int], objects: Objects,
 
 
 def _writes(exchange: Exchanged) -> bool:
+    if exchange.contract:
+        return exchange.contract.is_write
     return bool(exchange.operation) and not exchange.operation.startswith(READS)
 
 
@@ -160,11 +175,14 @@ def _step(exchange: Exchanged, names: Names, earlier: Set[str], *, last: bool) -
         for name in VARIABLE.findall(text)
     ]
     proof = [WALLET_AUTH for name in exchange.request_headers if name.title() == WALLET_AUTH]
-    who = next(iter([*credentials, *proof]), "anybody")
+    sender = [names.shown(exchange.contract.sender)] if exchange.contract and exchange.contract.sender else []
+    who = next(iter([*sender, *credentials, *proof]), "anybody")
     run = "".join(f"{names.values[cid]}, " for cid in code_cids(exchange) if cid in names.values)
     asked = f"{_asked_for(exchange)} {run}{_members(exchange, last=last)}"
     asked = cut(names.shown(asked), LONGEST_STEP)
     answer = ["no answer" if exchange.status is None else str(exchange.status)]
+    if exchange.contract and exchange.status is not None:
+        return f"{who}: {asked.rstrip()} → {cut(names.shown(exchange.contract.result), LONGEST_STEP)}"
     answer += [f"{names.of(name)} again" if name in earlier else names.of(name) for name in exchange.given]
     if last or (exchange.status or 0) >= REFUSED:
         answer += [cut(names.shown(_told(exchange.response_body)), LONGEST_STEP)]
@@ -226,7 +244,7 @@ def _request_line(exchange: Exchanged) -> str:
 
 def _asked_for(exchange: Exchanged) -> str:
     """The operation that was called, with a method that hardly any has; the request line of other requests."""
-    called = exchange.operation or _request_line(exchange)
+    called = exchange.contract.function if exchange.contract else exchange.operation or _request_line(exchange)
     rare = exchange.operation and exchange.method not in USUAL_METHODS
     return f"{called} by {exchange.method}" if rare else called
 
@@ -237,6 +255,7 @@ def _members(exchange: Exchanged, *, last: bool) -> str:
     Pages and the suite's own description of what it makes are left out before the last step.
     """
     body = [] if '"jsonrpc"' in (exchange.request_body or "") else body_members(exchange)
+    body = [*exchange.contract.arguments.items()] if exchange.contract else body
     members = [*parse_qsl(urlsplit(exchange.url).query), *body]
     members = [member for member in members if last or not (member[0].startswith("page_") or member[1] == DESCRIPTION)]
     members.sort(key=lambda member: member[0].endswith(LABELS))

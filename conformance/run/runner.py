@@ -38,8 +38,9 @@ from conformance.run.offered import is_for_others, not_offered
 from conformance.run.stated import stated_hint
 from conformance.run.unanswered import when_answered
 from conformance.service.cleanup import clean_up, set_clock_right
+from conformance.service.contract_calls import ContractCalls, own_names
 from conformance.service.reliance import Reliance
-from conformance.verdict import ASSUMED, NOT_APPLICABLE, Failure, Outcome, Verdict
+from conformance.verdict import ASSUMED, NOT_APPLICABLE, Conversation, Failure, Outcome, Verdict
 
 __all__ = ["Case", "Entry", "Known", "Target", "load", "load_known", "run_case"]
 
@@ -151,7 +152,7 @@ def _departed(case: Case, problem: StepProblem, run: CaseRun, began: float) -> O
     exchange = None if last is None else run.log.redacted(last)  # also finds keys that the texts hold only in part
     replay = hide(problem.replay) if problem.replay else None
     shown = None if problem.exchange is None else exchange
-    exchanges = conversation(run.log, run.secrets, last, _group_members(run)) if verdict is Verdict.FAIL else None
+    exchanges = _conversation(run, last) if verdict is Verdict.FAIL else None
     failure = Failure(problem.step, hide(problem.expected), hide(problem.got), shown, replay, exchanges)
     explains = explaining(assumed, failure.expected, exchange)
     if explains:
@@ -161,6 +162,12 @@ def _departed(case: Case, problem: StepProblem, run: CaseRun, began: float) -> O
     reason = f"{problem.cause}: expected {failure.expected}; got {failure.got}{f'; {told}' if told else ''}"
     outcome = _outcome(case, verdict, reason, began, failure=failure, problem=ASSUMED if assumed else problem.code)
     return replace(outcome, contradicted=problem.requirements, assumed=assumed, explains=explains)
+
+
+def _conversation(run: CaseRun, departed: int | None) -> Conversation:
+    calls = ContractCalls(run)
+    found = conversation(run.log, run.secrets, departed, _group_members(run), calls.read)
+    return replace(found, names=found.names | own_names(run))
 
 
 def _group_members(run: CaseRun) -> GroupMembers:

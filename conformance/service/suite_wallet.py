@@ -17,3 +17,5 @@ class SuiteWallet:
     """The key that signs: the wallet's own, or that of a contract wallet's owner."""
     contract: bool = False
     """Whether it is a contract wallet, whose owner sends transactions through it."""
+    name: str = ""
+    """Whose it is, as the case says it."""

@@ -33,7 +33,7 @@ class Wallets:
         A chain that the run has started needs no check: it has seen none of the wallets.
         """
         signer = self._unused(name)
-        return self._keep(SuiteWallet(Address(signer.address), signer))
+        return self._keep(SuiteWallet(Address(signer.address), signer, name=name))
 
     def of_account_key(self, key: str) -> SuiteWallet:
         """The wallet of an account key. It only signs."""
@@ -47,7 +47,9 @@ class Wallets:
         receipt = self._session.transact(owner.signer, Transaction(None, creation))
         if not receipt.succeeded or receipt.contract_address is None:
             raise ChainTrouble("a contract wallet on the chain", f"the transaction {receipt.hash} made none")
-        return self._keep(SuiteWallet(Address(receipt.contract_address), owner.signer, contract=True))
+        return self._keep(
+            SuiteWallet(Address(receipt.contract_address), owner.signer, contract=True, name=f"{owner.name}'s contract")
+        )
 
     def _unused(self, name: str) -> Wallet:
         target = self._session.target

@@ -12,7 +12,7 @@ from conformance.report.case_text import A_SCREEN, explain
 from conformance.report.difference import difference
 from conformance.report.story import LEAST_STEPS, MOST_STEPS, in_short, story
 from conformance.service.derivations import code_cid, hashed_cid
-from conformance.verdict import Conversation, ConversationExchange, Failure, Outcome, Verdict
+from conformance.verdict import ContractCall, Conversation, ConversationExchange, Failure, Outcome, Verdict
 
 WALLET = "0x" + "ab" * 32
 OTHER = "0x" + "cd" * 32
@@ -179,6 +179,22 @@ def test_requests_to_the_chain_are_told_by_their_methods() -> None:
     assert story(Conversation((asks, asks, asks))).steps == (
         "… 2 eth_call and eth_chainId",
         "anybody: eth_call and eth_chainId → 200, []",
+    )
+
+
+def test_calls_of_the_contract_are_told_in_names() -> None:
+    carol, account = f"0x{'Ca' * 20}", f"0x{'12' * 32}"
+    call = ContractCall(carol, "addGroup", {"keyHash": account, "pkpIds": [], "name": "g"}, "mined", is_write=True)
+    sends = replace(asked("", '{"jsonrpc": "2.0", "method": "eth_sendRawTransaction"}'), contract=call)
+    view = ContractCall("", "getAccount", {"accountHash": account}, f'admin "{carol.lower()}"')
+    made = asked("new_account", API_KEY_1=".api_key")
+    names = {"carol's wallet": carol, "$API_KEY_1's account": account, "$API_KEY_1's hash": account}
+    asks = replace(asked("", '{"jsonrpc": "2.0", "method": "eth_call"}'), contract=view)
+    assert story(Conversation((made, sends, asks, asks), names=names)).steps == (
+        "… new_account",
+        "carol's wallet: addGroup keyHash alice's account, name \"g\", 1 false or empty → mined",
+        "… getAccount",
+        "anybody: getAccount accountHash alice's account → admin \"carol's wallet\"",
     )
 
 

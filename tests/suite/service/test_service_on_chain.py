@@ -15,7 +15,33 @@ from conformance.service import (
     Wallets,
     sign_envelope,
 )
+from conformance.service.contract_calls import ContractCalls, own_names
 from conformance.service.runs import signer_of_message
+
+
+def test_requests_to_the_chain_are_read_as_calls_of_the_contract(on_chain: Session) -> None:
+    wallets, contract = Wallets(on_chain), Contract(on_chain)
+    carol, mallory = wallets.new("carol"), wallets.new("mallory")
+    dana, vault = Accounts(on_chain).by_wallet(carol), Accounts(on_chain).by_wallet(wallets.contract_wallet(carol))
+    contract.write(carol, "add_group", dana.hash, "first", "d", [], [])
+    contract.write(vault.admin, "add_group", vault.hash, "second", "d", [], [])
+    contract.items("list_groups", dana.hash)
+    calls = [(who, [dana.hash, "third", "d", [], []]) for who in (carol.address, mallory.address, mallory.address)]
+    contract.dry_runs("add_group", calls)
+
+    read = ContractCalls(on_chain).read
+    *_, added, by_vault, listed, tried = filter(None, map(read, on_chain.log.raw))
+
+    assert (added.sender, added.function, added.result, added.is_write) == (carol.address, "addGroup", "mined", True)
+    assert added.arguments["keyHash"] == dana.hash
+    assert added.arguments["name"] == "first"
+    assert by_vault.sender.lower() == vault.admin.address.lower()
+    assert (listed.function, listed.is_write) == ("listGroups", False)
+    assert '"name": "first"' in listed.result
+    assert tried.function == "dry run of addGroup"
+    assert f"{mallory.address} reverts (2 times)" in tried.result
+    assert own_names(on_chain)["carol's wallet"] == carol.address
+    assert own_names(on_chain)["carol's account"] == dana.hash
 
 
 class Spy:
