@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from conformance.endpoints.redaction import without_users
-from conformance.report.difference import difference
+from conformance.report.difference import difference, without_others
 from conformance.report.objects import Names
 from conformance.report.results import CaseResult, ExchangeShown, FailureShown
 from conformance.report.story import LEAST_STEPS, MOST_STEPS, Story, in_short, story
@@ -18,8 +18,8 @@ SHOWN_CELLS = 6
 SHOWN_STATEMENTS = 3
 A_SCREEN = 25
 """Lines of a report; a long story is told by fewer of its steps."""
-LONGEST = 400
-"""Characters of an expectation or an answer; results.json has all of them."""
+LONGEST, LONGEST_OTHERS = 400, 160
+"""Characters of an expectation or an answer, and of the failures beside the first; results.json has all of them."""
 
 
 def rerun(case: str, seed: str, options: Sequence[str], cell: str = "") -> str:
@@ -51,7 +51,8 @@ def _lines(outcome: Outcome | CaseResult, led: Story, order: Sequence[str]) -> l
     if failure is None or outcome.verdict is not Verdict.FAIL:
         lines += [f"  {outcome.reason}"]
     else:
-        lines += [f"  {name:8}  {cut(text, LONGEST)}" for name, text in rows(failure, outcome.case, led.names)]
+        told = rows(failure, outcome.case, led.names)
+        lines += [f"  {name:8}  {cut(text, LONGEST)}" for name, text in told if text != outcome.title]
     if led.steps:
         lines += ["", *(f"  {step}" for step in led.steps)]
         used = ", ".join(f"{name} is {value}" for name, value in led.used.items())
@@ -74,8 +75,11 @@ def rows(failure: Failure | FailureShown, case: str, names: Names) -> Iterator[t
     step = failure.step
     told = [("at", f"{case.partition('::')[0]}.py, {step}" if step.startswith("line ") else step)]
     told += [("expected", failure.expected)]
-    told += difference(failure.expected, failure.got) or [("got", in_short(failure.got))]
-    yield from ((name, names.shown(text)) for name, text in [*told, ("hint", failure.hint)] if text)
+    got, others = without_others(failure.got)
+    told += difference(failure.expected, got) or [("got", in_short(got))]
+    yield from ((name, names.shown(text)) for name, text in told if text)
+    yield from [("and", cut(names.shown(in_short(others)), LONGEST_OTHERS))] if others else []
+    yield from [("hint", names.shown(failure.hint))] if failure.hint else []
 
 
 def _statements(names: Sequence[str]) -> Iterator[str]:

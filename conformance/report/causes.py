@@ -73,8 +73,8 @@ def _cause(members: list[Outcome]) -> Cause:
 
 
 def _as_examples(outcome: Outcome) -> tuple[int, int, int, str]:
-    """The order of the cases of a cause: failed ones first, of these what charges least by the fewest requests."""
-    return TOGETHER.index(outcome.verdict), len(outcome.blamed), outcome.exchanges, outcome.case
+    """The order of the cases of a cause: failed ones first, of these the least requests and charges."""
+    return TOGETHER.index(outcome.verdict), outcome.exchanges, len(outcome.blamed), outcome.case
 
 
 def _key(outcome: Outcome) -> tuple[str, ...]:

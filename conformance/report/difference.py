@@ -1,4 +1,4 @@
-"""What is missing and what is too much, where a failure expected a list and a list came."""
+"""What differs, where a failure expected a list and a list came, or an object and an object."""
 
 from __future__ import annotations
 
@@ -9,36 +9,49 @@ import yaml
 
 from conformance.values.json_text import parse, written
 
-OTHERS = re.compile(r" \(and (\d+ more: .*)\)$", re.DOTALL)
+OTHERS = re.compile(r" \(and (\d+ more): (.*)\)$", re.DOTALL)
 """The further failures of a case, which follow its first one."""
 LONGEST_COMPARED = 20_000
-"""Characters of lists whose items are compared with one another."""
-LIST = re.compile(
-    r"(?:.*(?: to be | as before the request: )|(?:[^\[\]{}]*: )?(?:in any order )?)(\[.*\])(?:(?: at .*)? of .*)?",
+"""Characters of values whose parts are compared with one another."""
+VALUE = re.compile(
+    r"(?:.*(?: to be | as before the request: )|(?:[^\[\]{}]*: )?(?:in any order )?)([\[{].*[\]}])"
+    r"(?:(?: at .*)? of .*)?",
     re.DOTALL,
 )
-"""An expectation of a list: `the groups to be [1]`, ``in any order [{name: "g"}] at 0.items of `seen` ``."""
+"""An expectation of a value: `the groups to be [1]`, ``in any order [{name: "g"}] at 0.items of `seen` ``."""
 
 
 def difference(expected: str, got: str) -> Sequence[tuple[str, str]]:
-    """What is missing and what is too much, where a list was expected and a list came.
+    """What is missing and what is too much of a list, and which members of an object differ; empty for other values.
 
     Of an object the members that were expected count alone.
     """
     if max(len(expected), len(got)) > LONGEST_COMPARED:
         return ()
-    form = LIST.fullmatch(expected)
-    others = OTHERS.search(got)
+    form = VALUE.fullmatch(expected)
     try:
-        wanted, found = yaml.safe_load(form[1]) if form else None, parse(got[: others.start()] if others else got)
+        wanted, found = yaml.safe_load(form[1]) if form else None, parse(got)
     except (ValueError, yaml.YAMLError):
         return ()
+    if isinstance(wanted, dict) and isinstance(found, dict):
+        differing = [name for name in wanted if name not in found or not _is(found[name], wanted[name])]
+        return [("differs", "; ".join(_member(name, wanted, found) for name in differing))] if differing else ()
     if not isinstance(wanted, list) or not isinstance(found, list):
         return ()
     missing, extra = _unmatched(wanted, found)
     sides = [(name, written(items)) for name, items in (("missing", missing), ("too many", extra)) if items]
-    sides = sides or ([("order", "another than expected")] if len(wanted) > 1 else [])
-    return [*sides, ("and", others[1])] if sides and others else sides
+    return sides or ([("order", "another than expected")] if len(wanted) > 1 else [])
+
+
+def without_others(got: str) -> tuple[str, str]:
+    """What came of the first failure of a case, and the others that follow it in the text."""
+    others = OTHERS.search(got)
+    return (got[: others.start()], f"{others[1]}: {others[2]}") if others else (got, "")
+
+
+def _member(name: object, wanted: dict[object, object], found: dict[object, object]) -> str:
+    came = written(found[name]) if name in found else "nothing"
+    return f"{name} is {came}, not {written(wanted[name])}"
 
 
 def _unmatched(wanted: Sequence[object], found: Sequence[object]) -> tuple[list[object], list[object]]:

@@ -1,7 +1,8 @@
 """Orders the statements that a node breaks, and the cases that failed: what explains most of the failures comes first.
 
 The order is that of spectrum-based fault localisation (Ochiai, doi:10.1109/TAIC.PART.2007.13), with statements in place
-of lines of code: a statement ranks higher the more cases fail by it, and lower the more cases that name it pass.
+of lines of code: a statement ranks higher the more cases fail by it, and lower the more cases that name it pass. Of
+statements by which one case each fails, that whose case took the fewest requests comes first.
 """
 
 from __future__ import annotations
@@ -44,12 +45,21 @@ def _named(cases: Sequence[CaseResult]) -> list[str]:
 
     Those that fail in the same cases rank together, in the order in which a case names what its step judges.
     """
-    failing = [case.contradicted or case.requirements for case in cases if case.verdict is Verdict.FAIL]
-    failed = Counter(name for names in failing for name in names)
+    failing = [case for case in cases if case.verdict is Verdict.FAIL]
+    blamed = [case.contradicted or case.requirements for case in failing]
+    failed = Counter(name for names in blamed for name in names)
     passed = Counter(name for case in cases if case.verdict is Verdict.PASS for name in case.requirements)
-    place = {name: number for names in reversed(failing) for number, name in enumerate(names)}
-    together = {name: frozenset(at for at, names in enumerate(failing) if name in names) for name in failed}
+    place = {name: number for names in reversed(blamed) for number, name in enumerate(names)}
+    together = {name: frozenset(at for at, names in enumerate(blamed) if name in names) for name in failed}
     score: dict[frozenset[int], float] = {}
     for name, fails in together.items():
         score[fails] = max(score.get(fails, 0), failed[name] ** 2 / (failed[name] + passed[name]))
-    return sorted(failed, key=lambda name: (-score[together[name]], place[name]))
+    of_one = max((score[fails] for fails in score if len(fails) == 1), default=0)
+
+    def key(name: str) -> tuple[float, int, float, int]:
+        fails = together[name]
+        if len(fails) > 1:
+            return -score[fails], 0, 0, place[name]
+        return -of_one, failing[min(fails)].exchanges, -score[fails], place[name]
+
+    return sorted(failed, key=key)

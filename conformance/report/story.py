@@ -36,13 +36,17 @@ USUAL_METHODS = frozenset({"GET", "POST"})
 LONGEST_STEP = 200
 LONGEST_GAP = 90
 """Characters of the operations between two steps."""
-LONGEST_TEXT = 30
-"""Characters of a text inside of a step."""
+LONGEST_TEXT, LONGEST_CODE = 30, 80
+"""Characters of a text inside of a step, and of a text that is all of its request."""
+SHORT_ANSWER = 60
+"""Characters of an answer that is told with any step, if it gives no object a name."""
 WALLET_AUTH = "X-Wallet-Auth"
 READS = ("list_", "get_", "account_exists", "run_action", "balance", "stripe_config")
 """How the operations begin that leave the objects of a case as they are."""
 OF_ACCOUNTS = frozenset({"convert_to_chain_secured_account"})
 """Operations that change what a whole account may do."""
+LISTS_OF_WALLETS = frozenset({"list_wallets", "list_wallets_in_group"})
+ADDRESS = re.compile("0x[0-9a-fA-F]{40}")
 LABELS = ("name", "description")
 
 
@@ -76,7 +80,8 @@ def story(conversation: Conversation | ConversationShown | None, about: str = ""
         name: value for name, value in conversation.names.items() if is_word(value)
     }
     named = [(variables[name], value) for name, value in conversation.names.items() if name in variables]
-    values = {value: name for name, value in named} | dict(_own_names(conversation, variables))
+    values = {value: name for name, value in named}
+    values |= dict(_addresses(exchanges, values)) | dict(_own_names(conversation, variables))
     names = Names(variables, values | objects.actions([exchanges[number] for number in told], values))
     return Story(tuple(_with_gaps(exchanges, told, names, conversation.left_out)), names)
 
@@ -94,28 +99,58 @@ def _own_names(
             yield from ((value, text), (value.lower(), text))
 
 
+def _addresses(exchanges: Sequence[Exchanged], names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The addresses of wallets, which lists give beside ids that have names."""
+    for one in exchanges:
+        for item in _items(one.response_body) if one.operation in LISTS_OF_WALLETS else ():
+            texts = [value for value in item.values() if isinstance(value, str)]
+            called = next((names[text] for text in texts if text in names), "")
+            for address in filter(ADDRESS.fullmatch, texts if called else []):
+                yield from ((form, f"{called}'s address") for form in (address, address.lower()))
+
+
+def _items(body: str) -> Sequence[Mapping[str, object]]:
+    """The items of a list, which may be a member of its answer."""
+    with suppress(ValueError):
+        value = parse(body)
+        listed = (
+            next((inner for inner in value.values() if isinstance(inner, list)), [])
+            if isinstance(value, dict)
+            else value
+        )
+        return [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
+    return []
+
+
 def _concerned(exchanges: Sequence[Exchanged], objects: Objects, about: str, most: int) -> list[int]:
     """The numbers of the last exchange and of those before it that made or changed what the failure is about.
 
-    The newest write before it is told whatever it is about: a fault mostly is in its effects.
+    The newest write before it, and one that was refused since, are told whatever they are about: a fault mostly is in
+    their effects. So is the same request where it was answered otherwise before. Where nothing of this is there, what
+    called the same operation is told.
     """
     *before, last = exchanges
     accounts = {name for one in exchanges if one.operation == "new_account" for name in one.given}
     touched = objects.touched(last)
     matter = (touched | objects.of_values(about)) - accounts or touched
-    newest = max((number for number, one in enumerate(before) if _has_written(one)), default=None)
+    writes = [number for number, one in enumerate(before) if _writes(one) and one.operation != "new_account"]
+    newest = {number for number in writes[-1:] if (before[number].status or 0) >= REFUSED}
+    newest |= {*[number for number in writes if (before[number].status or REFUSED) < REFUSED][-1:]}
+    newest |= _otherwise_before(before, last)
     found = [
         number
         for number, one in enumerate(before)
         if matter & one.given.keys()
         or (_writes(one) and matter & objects.touched(one))
         or one.operation in OF_ACCOUNTS
-        or number == newest
+        or number in newest
     ]
     found = [number for number in found if _request(before[number]) != _request(exchanges[number + 1])]
     if len(found) >= most:
-        found = [number for number in found if (before[number].status or REFUSED) < REFUSED]
+        found = [number for number in found if (before[number].status or REFUSED) < REFUSED or number in newest]
     found = _ends(found, most)
+    if not found and last.operation:
+        found = [number for number, one in enumerate(before) if one.operation == last.operation][1 - most :]
     room = max(most - 1 - len(found), 0)
     return [*sorted([*found, *_givers(before, found, objects, accounts)[:room]]), len(before)]
 
@@ -132,8 +167,15 @@ def _writes(exchange: Exchanged) -> bool:
     return bool(exchange.operation) and not exchange.operation.startswith(READS)
 
 
-def _has_written(exchange: Exchanged) -> bool:
-    return _writes(exchange) and exchange.operation != "new_account" and (exchange.status or REFUSED) < REFUSED
+def _otherwise_before(before: Sequence[Exchanged], last: Exchanged) -> set[int]:
+    """The newest of the same requests as the last whose answer was another: it shows when that was still right."""
+    same = [number for number, one in enumerate(before) if _request(one)[:-1] == _request(last)[:-1]]
+    other = [number for number in same if (before[number].status, before[number].response_body) != _answer(last)]
+    return {*other[-1:]}
+
+
+def _answer(exchange: Exchanged) -> tuple[int | None, str]:
+    return exchange.status, exchange.response_body
 
 
 def _ends(numbers: list[int], most: int) -> list[int]:
@@ -151,13 +193,21 @@ def _request(exchange: Exchanged) -> tuple[object, ...]:
 def _with_gaps(exchanges: Sequence[Exchanged], told: Sequence[int], names: Names, left_out: int) -> Iterator[str]:
     before = -1 - left_out
     given: set[str] = set()
+    full = {told[-1], *_otherwise_before(exchanges[: told[-1]], exchanges[told[-1]])}
     for number in told:
-        if number - before > 1:
-            between = exchanges[max(before + 1, 0) : number]
+        between = exchanges[max(before + 1, 0) : number]
+        if number - before == 2 and between and _tells(between[0], exchanges[number]):
+            yield _step(between[0], names, given)
+        elif number - before > 1:
             yield _gap(number - before - 1 - len(between), between)
-        yield _step(exchanges[number], names, given, last=number == told[-1])
+        yield _step(exchanges[number], names, given, in_full=number in full)
         given |= exchanges[number].given.keys()
         before = number
+
+
+def _tells(alone: Exchanged, following: Exchanged) -> bool:
+    """Whether the step of a request that lies alone between two tells more than its operation would."""
+    return alone.operation != "new_account" and _request(alone) != _request(following)
 
 
 def _gap(left_out: int, between: Sequence[Exchanged]) -> str:
@@ -167,7 +217,7 @@ def _gap(left_out: int, between: Sequence[Exchanged]) -> str:
     return cut(f"… {', '.join([*([f'{left_out} requests'] if left_out else []), *listed])}", LONGEST_GAP)
 
 
-def _step(exchange: Exchanged, names: Names, earlier: Set[str], *, last: bool) -> str:
+def _step(exchange: Exchanged, names: Names, earlier: Set[str], *, in_full: bool = False) -> str:
     """``alice: add_group pkp_ids_permitted [P] → 200, G``. What an earlier step gave, too, is given again."""
     credentials = [
         f"{names.of(name)}{' as Bearer' if text.startswith('Bearer ') else ''}"
@@ -178,13 +228,14 @@ def _step(exchange: Exchanged, names: Names, earlier: Set[str], *, last: bool) -
     sender = [names.shown(exchange.contract.sender)] if exchange.contract and exchange.contract.sender else []
     who = next(iter([*sender, *credentials, *proof]), "anybody")
     run = "".join(f"{names.values[cid]}, " for cid in code_cids(exchange) if cid in names.values)
-    asked = f"{_asked_for(exchange)} {run}{_members(exchange, last=last)}"
+    asked = f"{_asked_for(exchange)} {run}{_members(exchange, in_full=in_full)}"
     asked = cut(names.shown(asked), LONGEST_STEP)
     answer = ["no answer" if exchange.status is None else str(exchange.status)]
     if exchange.contract and exchange.status is not None:
         return f"{who}: {asked.rstrip()} → {cut(names.shown(exchange.contract.result), LONGEST_STEP)}"
     answer += [f"{names.of(name)} again" if name in earlier else names.of(name) for name in exchange.given]
-    if last or (exchange.status or 0) >= REFUSED:
+    is_short = not _writes(exchange) and not exchange.given and 0 < len(exchange.response_body) <= SHORT_ANSWER
+    if in_full or is_short or (exchange.status or 0) >= REFUSED:
         answer += [cut(names.shown(_told(exchange.response_body)), LONGEST_STEP)]
     return f"{who}: {asked.rstrip()} → {', '.join(filter(None, answer))}"
 
@@ -249,18 +300,20 @@ def _asked_for(exchange: Exchanged) -> str:
     return f"{called} by {exchange.method}" if rare else called
 
 
-def _members(exchange: Exchanged, *, last: bool) -> str:
+def _members(exchange: Exchanged, *, in_full: bool) -> str:
     """The members of a request: labels last, and those that are false or empty only counted.
 
-    Pages and the suite's own description of what it makes are left out before the last step.
+    Pages and the suite's own description of what it makes are left out unless it is told in full.
     """
     body = [] if '"jsonrpc"' in (exchange.request_body or "") else body_members(exchange)
     body = [*exchange.contract.arguments.items()] if exchange.contract else body
     members = [*parse_qsl(urlsplit(exchange.url).query), *body]
-    members = [member for member in members if last or not (member[0].startswith("page_") or member[1] == DESCRIPTION)]
+    members = [
+        member for member in members if in_full or not (member[0].startswith("page_") or member[1] == DESCRIPTION)
+    ]
     members.sort(key=lambda member: member[0].endswith(LABELS))
     full = [
-        name if value is True else f"{name} {_value(value)}".strip()
+        name if value is True else f"{name} {_value(value, LONGEST_TEXT if name else LONGEST_CODE)}".strip()
         for name, value in members
         if value not in (False, [], "", None)
     ]
@@ -268,13 +321,13 @@ def _members(exchange: Exchanged, *, last: bool) -> str:
     return ", ".join([*full, *([f"{empty} false or empty"] if empty else [])])
 
 
-def _value(value: object) -> str:
+def _value(value: object, longest: int) -> str:
     if envelope := _envelope(value):
         return envelope
     text = value if isinstance(value, str) else written(value).replace('"', "")
     text = plain(text)
     if isinstance(value, str) and not any(form.fullmatch(value) for form in (VARIABLE, LONG_HEX, CID)):
-        return json.dumps(cut(text, LONGEST_TEXT), ensure_ascii=False)
+        return json.dumps(cut(text, longest), ensure_ascii=False)
     return text
 
 

@@ -40,7 +40,7 @@ def test_case_to_look_at_charges_least_by_the_fewest_requests() -> None:
     long, short = met("p::a", MISSING), replace(met("p::z", MISSING), exchanges=1)
     several = replace(short, case="p::m", requirements=("A-010", "A-020"))
     (cause,) = causes([long, several, short])
-    assert cause.cases == ("p::z", "p::a", "p::m")
+    assert cause.cases == ("p::z", "p::m", "p::a")
 
 
 def test_answers_that_differ_in_ids_and_numbers_alone_are_one_cause() -> None:
