@@ -40,13 +40,13 @@ from conformance.service.runs import Runs
 from conformance.service.session import Session
 from conformance.service.usage_keys import UsageKeys
 from conformance.service.wallets import Wallets
-from conformance.values.json_values import member, printed, printed_json, same, same_hex, same_hexes
+from conformance.values.json_values import MISSING, member, printed, printed_json, same, same_hex, same_hexes
 
 __all__ = ["Judge", "PythonCase", "case"]
 
 Program: TypeAlias = Callable[[CaseRun], None]
 Function = TypeVar("Function", bound=Callable[..., None])
-SHOWN = 300
+SHOWN = 1_000
 """Characters of a value that a failure shows."""
 
 
@@ -124,9 +124,17 @@ class Judge:
         """Compare an array: as many items, in this order, each with these members."""
         names = [list(item) for item in expected]
         if len(got) != len(expected):
-            raise self._departure(f"{what} to be {len(expected)}", got)
+            raise self._departure(f"{what} to be {printed_json([*expected])[:SHOWN]}", got)
         parts = [{name: member(item, name) for name in known} for item, known in zip(got, names, strict=True)]
         self.same(parts, [dict(item) for item in expected], what)
+
+    def distinct(self, values: Sequence[object], what: str) -> None:
+        """Compare values with one another: each is there, and no two are the same; `what` names them in the plural."""
+        shown = [printed(value) for value in values]
+        alike = [number for number, value in enumerate(shown) if shown.count(value) > 1]
+        if MISSING in values or alike:
+            got = str(MISSING) if MISSING in values else f"{shown[alike[0]]}, {shown.count(shown[alike[0]])} times"
+            raise Mismatch(f"{len(values)} different {what}", got[:SHOWN], self._session.last_exchange)
 
     def that(self, holds: bool, expected: str, got: object) -> None:
         """Raise a departure unless something holds; `expected` says what in the words of the clause."""

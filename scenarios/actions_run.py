@@ -298,7 +298,8 @@ def error_is_told_in_the_logs(judge: Judge, node: Node) -> None:
     with judge():
         logs = text_of(member(node.runs.must_fail(request).value, "logs"))
         told = re.findall("written before|told suite [0-9a-f]+", logs)
-        judge.same(told[:1] + told[-1:], ["written before", f"told {node.label}"], "the first and the last of the logs")
+        judge.same(told[:1], ["written before"], "how the logs begin: with what the code wrote before it threw,")
+        judge.same(told[-1:], [f"told {node.label}"], "how the logs end: with the message of the error,")
 
 
 # ----------------------------------------------------------------------------------------------------- isolation

@@ -167,7 +167,8 @@ def credit_follows_the_account(judge: Judge, node: Node) -> None:
         most = max(account, wallet) if wallet else 0
         judge.that(after > most, f"a balance above {most}: the credit of account and wallet", after)
     with judge.apart("BILL-160"):
-        judge.that(after <= account + wallet, f"no more credit than the {account + wallet} cents of both", after)
+        expected = f"no more than {account + wallet} cents: before, the account had {account} and the wallet {wallet}"
+        judge.that(after <= account + wallet, expected, after)
 
 
 @case("payments-outlive-the-mode", requirements=["BILL-070", "BILL-100"], needs=BUYS, uses=[MOVED])

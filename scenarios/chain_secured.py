@@ -54,7 +54,8 @@ class Guarded:
 
         with Refusals(self.node.session, control=by_admin, unchanged=[]) as refusals:
             for requirement, senders in self.senders.items():
-                why = f"the contract takes {function} from the admin wallet alone, not from {', '.join(senders)}"
+                who = "the payers" if requirement == "CHAIN-100" else "a stranger, another account's owner, a usage key"
+                why = f"the contract takes {function} from the admin wallet alone, not from {who}"
                 with self.judge.apart(requirement, *filter(None, [also]), why=why):
                     calls = [(sender, [name, *arguments]) for sender in senders for name in names]
                     for outcome in contract.dry_runs(function, calls):

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 
 from conformance.cases import Judge, case
 from conformance.problems import ProfileSilent
+from conformance.service.actions import ActionCode
 from conformance.service.bindings import TwoAndTwo, bound, two_and_two
 from conformance.service.derivations import random_hash
 from conformance.service.groups import ALL_PKPS
 from conformance.service.node import Node
+from conformance.service.pkps import Pkp
 from conformance.service.refusal import must_refuse, was_accepted
 from conformance.service.runs import failed
 from conformance.service.usage_keys import Permissions
@@ -40,27 +42,28 @@ class Permitted:
     def runs(self, *pairs: str, by: str | None = None) -> None:
         """These are permitted, each proven by a signature."""
         for pair in pairs:
-            self.judge.that(
-                self.permits(pair, by),
-                f"a run of {pair} to be permitted: one of the key's groups lists both",
-                "it was refused",
-            )
+            expected = f"a run to be permitted: a group of the key permits {self.told(pair)}"
+            self.judge.that(self.permits(pair, by), expected, "it was refused")
 
     def refuses(self, *pairs: str, by: str | None = None) -> None:
         """These are refused."""
         for pair in pairs:
-            self.judge.that(
-                not self.permits(pair, by),
-                f"a run of {pair} to be refused: no single group of the key lists both",
-                "it was permitted",
-            )
+            expected = f"a run to be refused: no single group of the key permits {self.told(pair)}"
+            self.judge.that(not self.permits(pair, by), expected, "it was permitted")
 
     def permits(self, pair: str, by: str | None = None) -> bool:
         """Whether the pair is permitted."""
+        return self.node.signing.signs(by or self.key, *self.pair(pair))
+
+    def told(self, pair: str) -> str:
+        """The pair by hash and id, which a report puts names to."""
+        action, pkp = self.pair(pair)
+        return f"{action.hash} with {pkp.id}"
+
+    def pair(self, pair: str) -> tuple[ActionCode, Pkp]:
+        """The action and the wallet of a pair."""
         action, pkp = pair.split(" with ")
-        return self.node.signing.signs(
-            by or self.key, {"x": self.on.x, "y": self.on.y}[action], {"p": self.on.p, "q": self.on.q}[pkp]
-        )
+        return {"x": self.on.x, "y": self.on.y}[action], {"p": self.on.p, "q": self.on.q}[pkp]
 
 
 def everywhere(judge: Judge, node: Node, on: TwoAndTwo) -> Permitted:

@@ -84,7 +84,7 @@ def amounts_at_the_provider(judge: Judge, accounts: Accounts, payments: Payments
     with judge():
         made = [payments.intend(alice.key, Cents(cents)) for cents in (501, 1_234, 100_000)]
         ids = [intent.id for intent in made]
-        judge.that(len(set(ids)) == len(ids), "an intent of its own for each request", ids)
+        judge.distinct(ids, "intents, one for each request")
         shown = [payments.at_provider(intent) for intent in made]
         judge.same(
             [intent["amount"] for intent in shown], [str(one.cents) for one in made], "the amounts at the provider"

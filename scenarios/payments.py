@@ -46,7 +46,7 @@ def payment_becomes_credit(judge: Judge, accounts: Accounts, payments: Payments,
     with judge("BILL-020"):
         balances = [payments.balance(alice.key)]
     amounts = [600, 600, 1_200, ODD, *[GREAT] * payments.affords(Cents(2 * GREAT))]
-    for cents in amounts:
+    for number, cents in enumerate(amounts, 1):
         with judge("BILL-030"):
             intent = payments.intend(alice.key, Cents(cents))
         with judge("BILL-160", "BILL-070"):
@@ -64,7 +64,8 @@ def payment_becomes_credit(judge: Judge, accounts: Accounts, payments: Payments,
                     balances[-1],
                 )
         with judge("BILL-070"):
-            judge.that(balances[-1] > balances[-2], "a higher balance once the payment is confirmed", balances[-1])
+            expected = f"more than {balances[-2]}, the balance before payment {number} of the account was confirmed"
+            judge.that(balances[-1] > balances[-2], expected, balances[-1])
     first, second, double, odd, *great = (after - before for before, after in pairwise(balances))
     with judge("BILL-130"):
         judge.same(second, first, "the credit of the second payment of 600 cents")

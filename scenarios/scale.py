@@ -185,7 +185,7 @@ def more_groups_than_a_byte_counts(judge: Judge, node: Node) -> None:
         judge.same([one for one in pluck(node.groups.list(alice), "id") if one in made], made, "the groups' order")
     ids = [group.id for group in groups]
     with judge("GRP-190"):
-        judge.that(len(set(ids)) == len(ids), "an id for each group", ids)
+        judge.distinct(ids, "ids, one for each group")
     deletion = node.session.request("delete_action", alice, hashed_cid=hashed_cid(shared))
     with judge("EP-290"):
         answer = node.session.send(deletion)

@@ -231,7 +231,9 @@ def _written_call(number: int, method: str, params: Sequence[object]) -> str:
 def _result(method: str, reply: object, answer: Answer) -> object:
     if isinstance(reply, dict) and reply.get("error") is not None:
         error = written(reply["error"])
-        raise ChainReverted(f"a result of {method}", error, answer.exchange, by_contract=_is_revert(reply["error"]))
+        reverted = _is_revert(reply["error"])
+        expected = f"the contract to take the call ({method})" if reverted else f"a result of {method}"
+        raise ChainReverted(expected, error, answer.exchange, by_contract=reverted)
     if not isinstance(reply, dict) or "result" not in reply:
         raise Malformed("a JSON-RPC answer with a result", answer.text[:200], answer.exchange)
     return reply["result"]

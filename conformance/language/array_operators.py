@@ -125,8 +125,8 @@ def unique(raw: JsonValue, context: CompileContext) -> Matcher:
         if not isinstance(value, list):
             return Difference("an array", value)
         parts = [member(item, raw) if isinstance(raw, str) else item for item in value]
-        twins = any(same(part, earlier) for index, part in enumerate(parts) for earlier in parts[:index])
+        twins = [(at, index) for index, part in enumerate(parts) for at in range(index) if same(part, parts[at])]
         what = f"no two items with the same {raw}" if isinstance(raw, str) else "no two equal items"
-        return Difference(what, value) if twins else None
+        return Difference(f"{what}, as numbers {twins[0][0] + 1} and {twins[0][1] + 1} are", value) if twins else None
 
     return match

@@ -14,7 +14,7 @@ OTHERS = re.compile(r" \(and (\d+ more): (.*)\)$", re.DOTALL)
 LONGEST_COMPARED = 20_000
 """Characters of values whose parts are compared with one another."""
 VALUE = re.compile(
-    r"(?:.*(?: to be | as before the request: )|(?:[^\[\]{}]*: )?(?:in any order )?)([\[{].*[\]}])"
+    r"(?:.*(?: to be | as before the request: )|(?:[^\[\]{}]*: )?(?:in any order |exactly )?)([\[{].*[\]}])"
     r"(?:(?: at .*)? of .*)?",
     re.DOTALL,
 )

@@ -31,8 +31,9 @@ ACCOUNT_KEY = "API_KEY"
 ACCOUNTS = ("alice", "bob", "carol")
 LETTERS = {"add_usage_api_key": "K", "add_usage_api_key_with_signature": "K", "add_group": "G", "list_groups": "G",
            "create_wallet": "P", "list_wallets": "P", "list_wallets_in_group": "P", "list_actions": "X",
-           "create_payment_intent": "intent"}  # fmt: skip
-"""What an operation gives, by the letter of its name: usage keys, groups, wallets, actions, payment intents."""
+           "create_payment_intent": "intent", "get_node_chain_config": "contract", "get_api_payers": "payer",
+           "get_admin_api_payer": "admin_payer"}  # fmt: skip
+"""What an operation gives, by the letter of its name: usage keys, groups, wallets, actions, payment intents, payers."""
 
 
 @dataclass(frozen=True)

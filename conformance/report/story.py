@@ -19,6 +19,7 @@ from conformance.report.objects import (
     Objects,
     body_members,
     code_cids,
+    credentials_of,
     is_word,
     names_of,
     sent_texts,
@@ -207,12 +208,12 @@ def _with_gaps(exchanges: Sequence[Exchanged], told: Sequence[int], names: Names
 
 def _tells(alone: Exchanged, following: Exchanged) -> bool:
     """Whether the step of a request that lies alone between two tells more than its operation would."""
-    return alone.operation != "new_account" and _request(alone) != _request(following)
+    return bool(credentials_of(alone)) and _request(alone) != _request(following)
 
 
 def _gap(left_out: int, between: Sequence[Exchanged]) -> str:
-    """What lies between two steps, by its operations: ``… create_wallet, 2 list_wallets``."""
-    asked = Counter(map(_asked_for, between))
+    """What lies between two steps, by its operations: ``… create_wallet, 2 list_wallets``; other requests last."""
+    asked = Counter(map(_asked_for, sorted(between, key=lambda one: not one.operation and not one.contract)))
     listed = [f"{number} {name}" if number > 1 else name for name, number in asked.items()]
     return cut(f"… {', '.join([*([f'{left_out} requests'] if left_out else []), *listed])}", LONGEST_GAP)
 

@@ -50,6 +50,8 @@ def _explains(key: str, value: object, expected: str, exchange: Exchange) -> boo
         return key.rpartition(".")[2] in expected and REFUSED <= (exchange.status or 0) < SERVER_FAULT
     if not isinstance(value, str) or len(value) < SHORTEST_NAME:
         return False
+    if key.startswith("wire.") and key.endswith("_form"):  # no name of a member
+        return False
     if key.startswith("wire."):
         name = value.rpartition(".")[2]
         members = _members(exchange.response_body) if (exchange.status or 0) < REFUSED else frozenset()
@@ -68,7 +70,7 @@ def _has_in_its_place(answer: str, sent: str, value: str) -> bool:
     before, found, after = sent.partition(value)
     if not found or not (before or after) or sent in answer:
         return False
-    return re.search(rf"{re.escape(before)}\w[\w ]*{re.escape(after)}", answer) is not None
+    return re.search(rf"{re.escape(before)}[A-Z]\w[\w ]*{re.escape(after)}", answer) is not None
 
 
 def _members(body: str) -> frozenset[str]:

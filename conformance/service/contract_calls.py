@@ -68,9 +68,12 @@ class ContractCalls:
             reply = replies.get(str(_member(request, "id")))
             with suppress(DecodingError, ValueError, OverflowError):
                 match _member(request, "method"), _member(request, "params"):
-                    case "eth_call", [dict(call), *_]:
+                    case ("eth_call" | "eth_estimateGas") as method, [dict(call), *_]:
                         data = bytes.fromhex(str(call.get("data")).removeprefix("0x"))
-                        yield self._called(str(call.get("from", "")), data, reply)
+                        if method == "eth_call" or _member(
+                            reply, "error"
+                        ):  # an estimate that holds is followed by the write
+                            yield self._called(str(call.get("from", "")), data, reply)
                     case "eth_sendRawTransaction", [str(raw)]:
                         sender, transaction = opened(raw)
                         data = transaction.data

@@ -75,8 +75,11 @@ class ExpectedRefusal:
     def of_call(self, operation: Operation | None) -> str:
         """The words of a failure."""
         of = f" of {operation.name}" if operation else ""
-        statuses = "any 4xx but 402 and 429" if len(self.statuses) > 10 else ", ".join(map(str, sorted(self.statuses)))
-        return f"a refusal{of} ({' or '.join(self.classes)}: {statuses})"
+        if len(self.statuses) > 10:
+            return f"a refusal{of} (any 4xx but 402 and 429)"
+        return (
+            f"a refusal{of} ({' or '.join(dict.fromkeys(self.classes))}: {', '.join(map(str, sorted(self.statuses)))})"
+        )
 
 
 def _statuses(name: str, profile: Profile) -> frozenset[int]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from conformance.endpoints.messages import SHOWN, Answer
 from conformance.endpoints.requests import OutgoingRequest
-from conformance.problems import LeakyRefusal, Mismatch, NotRefused
+from conformance.problems import LeakyRefusal, Mismatch, NotAccepted, NotRefused
 from conformance.service.acceptance import Accepted
 from conformance.service.actions import ActionCode
 from conformance.service.pkps import Pkp
@@ -35,8 +35,14 @@ class SigningRuns:
         return self._runs.request(key, code, pkp_id=pkp.id, params={"message": self._session.label, **params})
 
     def must_sign(self, key: str, action: ActionCode | str, pkp: Pkp) -> Run:
-        """Run the action, which must return a signature of the wallet."""
-        return self.signed(self._session.send(self.request(key, action, pkp)), pkp)
+        """Run the action, which must return a signature of the wallet: a group of the key permits that."""
+        answer = self._session.send(self.request(key, action, pkp))
+        try:
+            return self.signed(answer, pkp)
+        except NotAccepted as problem:
+            what = "the action" if isinstance(action, str) else action.hash
+            problem.expected = f"a group of the key permits {what} with {pkp.id}: {problem.expected}"
+            raise
 
     def signs(
         self, key: str, action: ActionCode | str, pkp: Pkp, *, or_refused: Sequence[str] = ("forbidden",)

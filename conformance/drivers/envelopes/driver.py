@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -17,7 +18,7 @@ from conformance.drivers.steps.caserun import CaseRun
 from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.language.templates import CompileContext
-from conformance.problems import Departure, Inconclusive, Mismatch, ProfileSilent
+from conformance.problems import Departure, Inconclusive, Mismatch, NotAccepted, ProfileSilent
 from conformance.service.acceptance import Accepted, must_accept
 from conformance.service.clock import MOST_TRIES, date_of, within_one_second
 from conformance.service.contract import chain_id
@@ -196,8 +197,9 @@ class EnvelopeTrial:
         if not row.form.accepted:
             self._must_refuse(flow, row, row.label, sent, refusals)
             return
-        for answer in answers:
-            _must_give(answer)
+        with _telling_when(row.form.issued):
+            for answer in answers:
+                _must_give(answer)
         if flow == CONVERSION and row is not CONTROL:
             self._must_refuse_again([request for request, _ in sent])
         if flow not in (CONVERSION, BILLING):
@@ -289,6 +291,18 @@ def _may_be_for_lateness(row: EnvelopeRow, sent: Sent) -> bool:
     if row.accepted:
         return row.issued < 0 and not all(answer.accepted for _, answer in sent)
     return row.issued > 0 and any(answer.accepted for _, answer in sent)
+
+
+@contextmanager
+def _telling_when(issued: int) -> Iterator[None]:
+    """Say of an envelope that is not accepted how many seconds its `issuedAt` is from the node's time."""
+    try:
+        yield
+    except NotAccepted as problem:
+        if issued:
+            side = "after" if issued > 0 else "before"
+            problem.expected = f"issuedAt is {abs(issued)} s {side} the node's time: {problem.expected}"
+        raise
 
 
 def _must_give(answer: Answer) -> None:

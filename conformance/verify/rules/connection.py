@@ -36,7 +36,9 @@ def tls_certificate(reading: Reading, notes: Notes) -> str:
     certificate = reading.certificate
     served, shown = sha256(observed.tls_certificate).hexdigest(), sha256(certificate.leaf.der).hexdigest()
     if observed.tls_certificate != certificate.leaf.der:
-        got = f"SHA-256 of the certificate served over TLS is {served}, of the evidence's {shown}"
+        place = next((at for at, one in enumerate(certificate.chain, 1) if one.der == observed.tls_certificate), None)
+        also = f"; it stands there as number {place}, and the first has to be the one that is served" if place else ""
+        got = f"SHA-256 of the certificate served over TLS is {served}, of the evidence's first {shown}{also}"
         raise Fault("tls-certificate-differs", got, certificate.name)
     _note_certificate(reading, certificate, notes)
     return f"certificate served over TLS = {certificate.name.rpartition('/')[2]}, SHA-256 {served}"

@@ -138,3 +138,5 @@ def test_difference_says_where_and_what(tmp_path: Path) -> None:
     found = match(tmp_path, {"groups": [{"id": 1}, {"id": {"at_least": 5}}]}, {"groups": [{"id": 1}, {"id": 4}]})
 
     assert found == Difference("a number of at least 5", 4, "groups.1.id")
+    equal = match(tmp_path, {"unique": True}, ["a", "b", "c", "b"])
+    assert equal == Difference("no two equal items, as numbers 2 and 4 are", ["a", "b", "c", "b"])

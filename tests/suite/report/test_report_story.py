@@ -310,6 +310,7 @@ def test_problem_documents_are_told_by_what_they_say() -> None:
         ('the key to be {"a":[3],"b":1}', '{"b":1,"a":[],"c":0}', [("differs", "a is [], not [3]")]),
         ("{a: 1, b: {c: 2}} of the key", '{"b":{}}', [("differs", 'a is nothing, not 1; b is {}, not {"c":2}')]),
         ('the key to be {"a":1}', '{"a":1,"b":2}', []),
+        ('exactly {"a":1} of get_account', '{"a":2}', [("differs", "a is 2, not 1")]),
         ("in any order [1, 2] at *.id of `seen`", "[1,2,3]", [("too many", "[3]")]),
         ("a group that is left stays: [1] of list_groups", "[1,2]", [("too many", "[2]")]),
         ("in any order [true] of list_groups", "[1]", [("missing", "[true]"), ("too many", "[1]")]),

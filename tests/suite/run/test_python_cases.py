@@ -162,6 +162,30 @@ def test_value_that_differs_is_told_in_the_words_of_the_case(tmp_path: Path, tar
     assert (found.failure.expected, found.failure.got) == ("another id than the first group's", "2")
 
 
+@pytest.mark.parametrize(
+    ("values", "got"),
+    [
+        ('["a", "b"]', None),
+        ('["a", "b", "a", "a"]', "a, 3 times"),
+        ('pluck([{"id": "a"}, {}], "id")', "nothing (the member is not there)"),
+    ],
+)
+def test_values_that_have_to_differ_are_told_by_what_came_too_often(
+    tmp_path: Path, target: Target, values: str, got: str | None
+) -> None:
+    text = f"""
+        from conformance.values.json_values import pluck
+
+        @case("ids", requirements=["GRP-010"])
+        def ids(judge: Judge) -> None:
+            '''Ids differ.'''
+            with judge():
+                judge.distinct({values}, "ids")
+    """
+    failure = outcome(tmp_path, text, target).failure
+    assert (failure and failure.got) == got
+
+
 def test_requirement_that_no_block_judges_is_an_error_of_the_case(tmp_path: Path, target: Target) -> None:
     text = TWO_GROUPS.replace('"GRP-010", "GRP-020"]', '"GRP-010", "GRP-020", "GRP-030"]')
     found = outcome(tmp_path, text, target)
@@ -295,7 +319,7 @@ def test_pack_may_have_a_yaml_and_a_python_file_side_by_side(tmp_path: Path) -> 
         pack_files([tmp_path, elsewhere])
 
 
-COMPARISONS = {"same", "that", "members", "items", "same_hex", "same_hexes"}
+COMPARISONS = {"same", "that", "distinct", "members", "items", "same_hex", "same_hexes"}
 
 
 def unjudged(source: str) -> list[int]:

@@ -28,9 +28,11 @@ def test_requests_to_the_chain_are_read_as_calls_of_the_contract(on_chain: Sessi
     contract.items("list_groups", dana.hash)
     calls = [(who, [dana.hash, "third", "d", [], []]) for who in (carol.address, mallory.address, mallory.address)]
     contract.dry_runs("add_group", calls)
+    with pytest.raises((NotAccepted, ChainReverted), match="the contract to take the call"):
+        contract.write(carol, "remove_usage_api_key", dana.hash, dana.hash)
 
     read = ContractCalls(on_chain).read
-    *_, added, by_vault, listed, tried = filter(None, map(read, on_chain.log.raw))
+    *_, added, by_vault, listed, tried, refused = filter(None, map(read, on_chain.log.raw))
 
     assert (added.sender, added.function, added.result, added.is_write) == (carol.address, "addGroup", "mined", True)
     assert added.arguments["keyHash"] == dana.hash
@@ -40,6 +42,7 @@ def test_requests_to_the_chain_are_read_as_calls_of_the_contract(on_chain: Sessi
     assert '"name": "first"' in listed.result
     assert tried.function == "dry run of addGroup"
     assert f"{mallory.address} reverts (2 times)" in tried.result
+    assert (refused.function, refused.result) == ("dry run of removeUsageApiKey", "reverts")
     assert own_names(on_chain)["carol's wallet"] == carol.address
     assert own_names(on_chain)["carol's account"] == dana.hash
 
