@@ -9,8 +9,7 @@ from conformance.service.derivations import account_hash, wallet_hash
 from conformance.service.envelopes import billing_auth
 from conformance.service.node import Node
 from conformance.service.refusal import must_refuse
-from conformance.values.json_values import member, printed
-from conformance.values.json_values import pluck
+from conformance.values.json_values import member, pluck, printed
 
 CONTRACT_SIGNATURES = "env.erc1271_outside_convert"
 
