@@ -170,7 +170,7 @@ CONSEQUENCES = (
         "keys of a removed group",
         "remove_group",
         None,
-        "group_lifecycle::other-groups-keep-their-runs",
+        "execution_changes::removal-of-a-group",
         "GRPLIFE-130 GRPLIFE-170",
         upon=("removals of groups", "runs"),
     ),

@@ -153,15 +153,15 @@ OBJECTS = (
             f"{operation} after additions",
             operation,
             partial(trials.lists_follow_additions, operation=operation),
-            f"lists::lists-follow-{writes}-writes",
+            f"lists::{case}",
             "LIST-170",
             departures=(Mismatch,),
         )
-        for operation, writes in (
-            ("list_groups", "group"),
-            ("list_api_keys", "usage-key"),
-            ("list_wallets", "wallet-and-action"),
-            ("list_actions", "wallet-and-action"),
+        for operation, case in (
+            ("list_groups", "lists-follow-group-writes"),
+            ("list_api_keys", "items-go-one-by-one"),
+            ("list_wallets", "lists-follow-wallet-and-action-writes"),
+            ("list_actions", "lists-follow-wallet-and-action-writes"),
         )
     ),
     *(
@@ -550,7 +550,7 @@ OBJECTS = (
         "updates that revoke",
         "update_usage_api_key",
         None,
-        "key_lifecycle::update-revokes",
+        "key_lifecycle::update-replaces-permissions",
         "KEYLIFE-020 KEYLIFE-030 KEYLIFE-040 UKEY-440",
         upon=("updates of usage keys",),
         departures=(Mismatch,),

@@ -196,7 +196,7 @@ BLOCKED = {
     "balance-is-wrong:stale": ("payments::payment-becomes-credit", "metering::each-write-is-charged"),
     "open-intent-is-given-again": (
         "payment_intents::amounts-from-the-minimum",
-        "payments::payments-at-the-same-time",
+        "payments::refused-intents-can-still-be-paid",
     ),
     "mint-believes-any-signature:usage-key": ("envelopes::signer-is-another", "envelopes::key-header"),
     "attached-keys-run-everything": (
@@ -250,7 +250,7 @@ def test_refused_request_contradicts_nothing_about_what_accepted_ones_cost() -> 
 def test_refusal_says_nothing_about_a_scope_where_the_owner_is_refused_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("reference_node.fields.is_cid", lambda _: False)
     with target_node(unaltered, "1") as target:
-        outcome = run_case(CASES["scopes::each-scope-can-be-granted[group-create]"], target)
+        outcome = run_case(CASES["scopes::each-scope-can-be-granted"], target)
 
     assert outcome.verdict is Verdict.INCONCLUSIVE
     assert "expected acceptance (2xx) of add_action_to_group" in outcome.reason

@@ -31,9 +31,9 @@ BLOCKED: Mapping[str, tuple[str, ...]] = {
     "short_wallet_ids": (
         "endpoints::add-group",
         "endpoints::wallets-join-and-leave-groups",
-        "scopes::a-missing-scope-is-not-replaced[none]",
+        "scopes::a-missing-scope-is-not-replaced",
         "scopes::creator-fills-the-group",
-        "scopes::each-scope-can-be-granted[group-create]",
+        "scopes::each-scope-can-be-granted",
         "scopes::seven-scopes-in-one-key",
     ),
     "account_key_may_not_run": (
