@@ -170,7 +170,7 @@ def both_modes(judge: Judge, node: Node) -> None:
     """A usage key in X-Api-Key runs actions of a managed account, and of the same account once it is ChainSecured."""
     # An account that a wallet makes has no credits for runs; those of a managed one follow it when it is converted.
     on = one_group(node)
-    with judge(why="the key's group lists the action and the wallet"):
+    with judge():
         node.signing.must_sign(on.key, on.x, on.p)
     node.accounts.convert(on.alice, node.wallets.new("carol"))
     with judge(why="the key's group lists the action and the wallet, and a conversion keeps both"):
@@ -216,7 +216,7 @@ def one_group_of_several(judge: Judge, node: Node) -> None:
     orders = ([g, h, empty, of_both], [of_both, g, h], [h, of_both, g], [0])
     keys = [alice, *(node.usage_keys.executing_in(alice, *groups) for groups in orders)]
     without_it = node.usage_keys.executing_in(alice, g, h, empty)
-    with judge(why="one of the key's groups lists both the action and the wallet"):
+    with judge():
         runs = all_sign(node, keys, x, p)
     node.signing.must_be_refused(without_it, x, p, control=runs)
 

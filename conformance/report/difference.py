@@ -36,7 +36,7 @@ def difference(expected: str, got: str) -> Sequence[tuple[str, str]]:
     if isinstance(wanted, dict) and isinstance(found, dict):
         differing = [name for name in wanted if name not in found or not _is(found[name], wanted[name])]
         return [("differs", "; ".join(_member(name, wanted, found) for name in differing))] if differing else ()
-    if not isinstance(wanted, list) or not isinstance(found, list):
+    if not isinstance(wanted, list) or not isinstance(found, list) or not found:
         return ()
     missing, extra = _unmatched(wanted, found)
     sides = [(name, written(items)) for name, items in (("missing", missing), ("too many", extra)) if items]

@@ -48,6 +48,7 @@ OF_ACCOUNTS = frozenset({"convert_to_chain_secured_account"})
 """Operations that change what a whole account may do."""
 LISTS_OF_WALLETS = frozenset({"list_wallets", "list_wallets_in_group"})
 ADDRESS = re.compile("0x[0-9a-fA-F]{40}")
+HASH_OR_ADDRESS = re.compile("0x[0-9a-fA-F]{40,64}")
 LABELS = ("name", "description")
 
 
@@ -84,7 +85,15 @@ def story(conversation: Conversation | ConversationShown | None, about: str = ""
     values = {value: name for name, value in named}
     values |= dict(_addresses(exchanges, values)) | dict(_own_names(conversation, variables))
     names = Names(variables, values | objects.actions([exchanges[number] for number in told], values))
-    return Story(tuple(_with_gaps(exchanges, told, names, conversation.left_out)), names)
+    full = {told[-1], *_otherwise_before(exchanges[:last], exchanges[last])}
+    full |= {number for number in told if _answers(exchanges[number], {*HASH_OR_ADDRESS.findall(about)} - {*values})}
+    return Story(tuple(_with_gaps(exchanges, told, names, conversation.left_out, full)), names)
+
+
+def _answers(exchange: Exchanged, values: Set[str]) -> bool:
+    """Whether an answer holds one of these values, which a name would not tell."""
+    body = exchange.response_body.lower()
+    return any(value.lower() in body for value in values)
 
 
 def _own_names(
@@ -191,10 +200,11 @@ def _request(exchange: Exchanged) -> tuple[object, ...]:
     return exchange.method, *sent_texts(exchange), exchange.status
 
 
-def _with_gaps(exchanges: Sequence[Exchanged], told: Sequence[int], names: Names, left_out: int) -> Iterator[str]:
+def _with_gaps(
+    exchanges: Sequence[Exchanged], told: Sequence[int], names: Names, left_out: int, full: Set[int]
+) -> Iterator[str]:
     before = -1 - left_out
     given: set[str] = set()
-    full = {told[-1], *_otherwise_before(exchanges[: told[-1]], exchanges[told[-1]])}
     for number in told:
         between = exchanges[max(before + 1, 0) : number]
         if number - before == 2 and between and _tells(between[0], exchanges[number]):

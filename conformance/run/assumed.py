@@ -45,12 +45,18 @@ def explaining(assumed: Mapping[str, object], expected: str, exchange: Exchange 
     return next((key for key, value in assumed.items() if _explains(key, value, expected, exchange)), "")
 
 
+ITEMS = re.compile(r"\[\s*\{")
+"""Where a list of objects begins."""
+
+
 def _explains(key: str, value: object, expected: str, exchange: Exchange) -> bool:
     if key.startswith("errors.status_codes."):
         return key.rpartition(".")[2] in expected and REFUSED <= (exchange.status or 0) < SERVER_FAULT
     if not isinstance(value, str) or len(value) < SHORTEST_NAME:
         return False
     if key.startswith("wire.") and key.endswith("_form"):  # no name of a member
+        return False
+    if key.startswith("wire.list_items.") and not ITEMS.search(exchange.response_body):
         return False
     if key.startswith("wire."):
         name = value.rpartition(".")[2]

@@ -201,6 +201,13 @@ def test_requests_of_the_same_operation_are_told_where_nothing_else_is() -> None
     )
 
 
+def test_answer_that_holds_what_was_expected_is_told() -> None:
+    address = f"0x{'Ab' * 20}"
+    makes = asked("create_wallet", by="API_KEY_1", answer=f'{{"wallet_address":"{address}"}}')
+    told = story(Conversation((makes, asked("list_wallets", by="API_KEY_1"))), f"the wallet {address} of list_wallets")
+    assert told.steps[0] == 'unknown_key: create_wallet → 200, {"wallet_address":"0xAbAb…AbAb"}'
+
+
 def test_address_that_a_list_gives_with_an_id_is_called_by_its_name() -> None:
     address = f"0x{'Ab' * 20}"
     listed = json.dumps([{"id": WALLET, "wallet_address": address}])

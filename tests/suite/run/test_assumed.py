@@ -174,6 +174,8 @@ IN_A_STRING = '{"typed_data":"{\\"domain\\":{\\"name\\":\\"Service ChainSecured\
         ("a refusal (forbidden: 403)", "{}", 401, "{}", "errors.status_codes.forbidden"),
         ("a refusal (forbidden: 403)", "{}", 500, "{}", ""),
         ("acceptance", TITLED, 400, "not now", ""),
+        ("the balance to be 1", "{}", 200, '{"cents":1}', ""),
+        ("the balance to be 1", "{}", 200, '{"items":[{"id":1}]}', "wire.list_items.fields.usage_key.balance"),
         ("acceptance", TITLED, 403, "this is a ChainSecured account already", ""),
         ("no more than 16 cents", "{}", 200, '{"balance_cents":17}', ""),
     ],
@@ -182,7 +184,8 @@ def test_key_is_named_whose_other_value_explains_what_came(
     expected: str, sent: str, status: int, answer: str, key: str
 ) -> None:
     exchange = Exchange("POST", "http://n/x", {}, sent, status, {}, answer, 0.1, "curl")
-    assert explaining(ASSUMED | {"wire.billing.fields.balance_form": "cents"}, expected, exchange) == key
+    members = {"wire.billing.fields.balance_form": "cents", "wire.list_items.fields.usage_key.balance": "balance"}
+    assert explaining(ASSUMED | members, expected, exchange) == key
 
 
 def test_hint_names_the_key_that_explains_it_or_says_that_none_does() -> None:
