@@ -178,14 +178,19 @@ def _writes(exchange: Exchanged) -> bool:
 
 
 def _otherwise_before(before: Sequence[Exchanged], last: Exchanged) -> set[int]:
-    """The newest of the same requests as the last whose answer was another: it shows when that was still right."""
-    same = [number for number, one in enumerate(before) if _request(one)[:-1] == _request(last)[:-1]]
-    other = [number for number in same if (before[number].status, before[number].response_body) != _answer(last)]
-    return {*other[-1:]}
+    """The newest of the same requests as the last whose answer was another: it shows when that was still right.
+
+    Where there is none, the newest that another caller sent and that ended with another status.
+    """
+    alike = [number for number, one in enumerate(before) if _of_whomever(one) == _of_whomever(last)]
+    same = [number for number in alike if _request(before[number])[:-1] == _request(last)[:-1]]
+    other = [number for number in same if before[number].response_body != last.response_body]
+    return {*(other or [number for number in alike if before[number].status != last.status])[-1:]}
 
 
-def _answer(exchange: Exchanged) -> tuple[int | None, str]:
-    return exchange.status, exchange.response_body
+def _of_whomever(exchange: Exchanged) -> tuple[str, ...]:
+    """What makes a request the same as another, whoever sends it."""
+    return exchange.method, *sent_texts(exchange)[len(exchange.request_headers) :]
 
 
 def _ends(numbers: list[int], most: int) -> list[int]:

@@ -192,6 +192,18 @@ def test_same_request_is_told_with_what_it_was_answered_before() -> None:
     )
 
 
+def test_same_request_of_another_caller_is_told_where_it_ended_otherwise() -> None:
+    made = [asked("new_account", API_KEY_1=".api_key"), asked("add_usage_api_key", by="API_KEY_1", API_KEY_2=".key")]
+    refused = asked("run_action", '{"code":"1"}', by="API_KEY_2", status=403, answer=REFUSAL)
+    others = [asked("list_groups", by="API_KEY_1")] * 2
+    last = asked("run_action", '{"code":"1"}', by="API_KEY_1")
+    assert story(Conversation((*made, *others, refused, *others, last))).steps[-3:] == (
+        'K: run_action code "1" → 403, not-permitted: no group lists it',
+        "… 2 list_groups",
+        'alice: run_action code "1" → 200, {}',
+    )
+
+
 def test_requests_of_the_same_operation_are_told_where_nothing_else_is() -> None:
     codes = [asked("get_action_ipfs_id", json.dumps(f"async function main() {{ return {n} }}")) for n in (1, 2)]
     assert story(Conversation((*codes, codes[0]))).steps == (
