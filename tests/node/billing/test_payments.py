@@ -37,6 +37,16 @@ def test_intent_that_nobody_made_is_not_found_without_asking_the_provider(shop: 
     assert len(simulator(shop).log) == 0
 
 
+def test_payment_is_credited_once_however_often_it_is_confirmed(shop: Running) -> None:
+    account = shop.account()
+    intent, secret = intend(shop, account)
+    pay(shop, secret)
+    with ThreadPoolExecutor(20) as pool:
+        statuses = [answer.status_code for answer in pool.map(lambda _: confirm(shop, account, intent), range(40))]
+    assert set(statuses) == {200}
+    assert balance(shop, account) == 500
+
+
 def test_two_accounts_of_one_email_have_credits_of_their_own(shop: Running) -> None:
     twins = [
         shop.done("new_account", account_name="n", account_description="d", email="twin@example.org")["api_key"]
