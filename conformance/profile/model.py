@@ -224,7 +224,8 @@ class Profile(Section):
     @model_validator(mode="after")
     def _pages_are_no_larger_than_the_largest(self) -> Self:
         default, most = self.limits.page_size_default, self.limits.page_size_max
-        if default is not None and most is not None and default > most:
+        stated = "page_size_default" in self.limits.model_fields_set
+        if stated and default is not None and most is not None and default > most:
             raise ValueError(f"limits.page_size_default: {default} is more than limits.page_size_max, {most}")
         return self
 

@@ -18,6 +18,10 @@ def write(folder: Path, text: str) -> Path:
     return path
 
 
+def test_largest_page_may_be_smaller_than_a_size_that_is_left_out(tmp_path: Path) -> None:
+    assert load_profile(write(tmp_path, "limits: {page_size_max: 10}\n")).limits.page_size_max == 10
+
+
 def test_profile_of_differences_keeps_the_other_defaults(tmp_path: Path) -> None:
     profile = load_profile(write(tmp_path, "limits: {page_size_default: 50}\nsemantics: {list_order_other: null}\n"))
     assert profile.limits.page_size_default == 50
