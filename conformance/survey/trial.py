@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
-from itertools import count
+from functools import partial
+from itertools import chain, count
 from urllib.parse import urlencode
 
 from pydantic import JsonValue
@@ -31,6 +33,14 @@ DESCRIPTIONS = ("account_description", "group_description", "description", "abou
 """Member names to try where the node refuses the reference node's."""
 
 
+NAMED_BY = {
+    "add_group": "group",
+    "update_group": "group",
+    "add_usage_api_key": "usage key",
+    "update_usage_api_key": "usage key",
+    "update_usage_api_key_metadata": "usage key",
+}
+"""By path: the kind of object that it names."""
 USUAL_SIZE = 20
 MOST_GROUPS = 200
 PAGE = 10
@@ -51,7 +61,8 @@ class Trial:
     groups: list[JsonValue] = field(default_factory=list)
     """The ids of groups as the first page of the list shows them."""
     made_groups: int = 1
-    made_keys: int = 0
+    given_names: defaultdict[str, set[str]] = field(default_factory=partial(defaultdict, set))
+    """By kind of object."""
     usage_keys: list[str] = field(default_factory=list)
     plain_key: str = ""
     """A usage key without permissions."""
@@ -77,15 +88,23 @@ class Trial:
     def post(self, path: str, body: dict[str, JsonValue], key: str | None = None) -> Answer:
         """Send a POST, by default with the account's key; whole numbers in the type that the node describes.
 
-        Later usage keys get a number behind their names: a node may refuse a name that another key has.
+        A name that was given before gets a number: a node may refuse a name that another group, or usage key, has.
         """
-        makes_key = path == "add_usage_api_key"
-        if makes_key and self.made_keys and "name" in body:
-            body = {**body, "name": f"{body['name']} {self.made_keys + 1}"}
+        member = self.group_names[0] if path == "add_group" else "name"
+        if path in NAMED_BY and isinstance(name := body.get(member), str):
+            given = self.given_names[NAMED_BY[path]]
+            numbered = (f"{name} {number}" for number in count(2))
+            body = {**body, member: next(new for new in chain([name], numbered) if new not in given)}
         fitted = self.notes.api.fitted(path, body) if self.notes.api else body
         answer = self.ask.post(path, key or self.key, body=fitted)
-        self.made_keys += makes_key and answer.accepted
+        if answer.accepted:
+            self.note_name(path, body.get(member))
         return answer
+
+    def note_name(self, path: str, name: JsonValue) -> None:
+        """Note a name that the node has accepted."""
+        if path in NAMED_BY and isinstance(name, str):
+            self.given_names[NAMED_BY[path]].add(name)
 
     def offers(self, operation: str) -> bool:
         """Whether the path of an operation was seen that the specification names without one."""

@@ -87,6 +87,7 @@ def _named(
         name, description, _ = described
         answer = trial.ask.post(path, key, body={**fixed, name: label, description: f"of {label}"})
         if answer.accepted or answer.status == OUT_OF_CREDIT:
+            trial.note_name(path, label)
             return {"": value_of(answer), "name": name, "description": description, "status": answer.status}
     pairs = [usual, *((a, b) for a, b in product(NAMES, DESCRIPTIONS) if (a, b) != usual)]
     for name, description in pairs:
@@ -95,6 +96,7 @@ def _named(
         if answer.status != OUT_OF_CREDIT:
             answer = trial.ask.post(path, key, body={**fixed, name: label, description: f"of {label}"})
         if answer.accepted or answer.status == OUT_OF_CREDIT:
+            trial.note_name(path, label)
             return {"": value_of(answer), "name": name, "description": description, "status": answer.status}
         if answer.status in {401, 403, 404, 429}:
             return None
