@@ -77,19 +77,6 @@ def update_without_a_field(judge: Judge, node: Node) -> None:
         )
 
 
-@case("update-without-a-field-grants-nothing", requirements=["UKEY-440"], needs=NEEDS)
-def update_without_a_field_grants_nothing(judge: Judge, node: Node) -> None:
-    """A permission field left out of an update never grants the permission."""
-    alice = node.accounts.new().key
-    trial = ScopeTrial(node.session, alice)
-    key = node.usage_keys.add(alice).key
-    update_without_permissions(node, alice, key)
-    with judge():
-        judge.same(
-            trial.opens(key), [], "the operations that the key may call after an update that carried no permission"
-        )
-
-
 @case(
     "update-touches-one-key",
     requirements=["KEYLIFE-050"],

@@ -2,86 +2,437 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import cycle
+from typing import NamedTuple
 
 from conformance.cases import Judge, case
+from conformance.endpoints.requests import OutgoingRequest
+from conformance.profile.operations import PERMISSION_ARRAYS as ARRAYS
+from conformance.profile.operations import PERMISSION_FLAGS as FLAGS
+from conformance.service.acceptance import Accepted
 from conformance.service.at_once import at_once
 from conformance.service.bindings import one_group, two_and_two
-from conformance.service.lists import IN_GROUP, unchanged_list
+from conformance.service.derivations import hashed_cid
+from conformance.service.groups import Group
+from conformance.service.lists import IN_GROUP, only, unchanged_list
 from conformance.service.node import Node
 from conformance.service.reach import beyond_its_group
-from conformance.service.refusal import must_refuse, was_accepted
+from conformance.service.reads import Read
+from conformance.service.refusal import Refusals, must_refuse, was_accepted
+from conformance.service.scope_trial import ScopeTrial
 from conformance.service.secrecy import mark_of, shared_prefix
 from conformance.service.session import DESCRIPTION
 from conformance.service.usage_keys import ALL_PERMISSIONS, NO_PERMISSIONS, Permissions
 from conformance.values.ids import GroupId, UsageKey
-from conformance.values.json_values import member, pluck, printed
+from conformance.values.json_values import MISSING, member, pluck, printed, printed_json, same_hex
 
 NEEDS = ("managed_accounts",)
 MEMBERS = ("name", "description", *Permissions().members)
 UNKNOWN_GROUP = "semantics.usage_key_unknown_group_id"
 FAR_FROM_GROUPS = 10**9
 """So far from the id of a group no other one is."""
-WAYS = {"one-way": 0, "other-way": 1, "third-way": 2}
-"""How far flags and groups are moved on: no two fields of one type have the same value in all three ways."""
+
+
+class Opened(NamedTuple):
+    """An operation on a group's list, the array that opens it, and the requirements that say so."""
+
+    operation: str
+    array: str
+    named: str
+    """The groups that the array names are open."""
+    others: str
+    """Others are not."""
+    all: str
+    """With 0 in it all are."""
+
+
+WALLET_ADDRESS = "wire.list_items.fields.wallet.wallet_address"
+ADD_ACTION = Opened("add_action_to_group", "manage_ipfs_ids_in_groups", "UKEY-100", "UKEY-110", "UKEY-120")
+REMOVE_ACTION = Opened("remove_action_from_group", "manage_ipfs_ids_in_groups", "UKEY-140", "UKEY-150", "UKEY-160")
+ADD_PKP = Opened("add_pkp_to_group", "add_pkp_to_groups", "UKEY-180", "UKEY-190", "UKEY-200")
+REMOVE_PKP = Opened("remove_pkp_from_group", "remove_pkp_from_groups", "UKEY-220", "UKEY-230", "UKEY-240")
+
+
+class Pair(NamedTuple):
+    """Two members of groups: `old`, which each new group lists, and `new`, which keys add."""
+
+    adds: Opened
+    removes: Opened
+    lists: str
+    field: str
+    old: str
+    new: str
+    """What the field shows of them."""
+    add_new: Mapping[str, object]
+    add_old: Mapping[str, object]
+    remove_new: Mapping[str, object]
+    remove_old: Mapping[str, object]
+    """The members of requests about them."""
+
+    def read(self, node: Node, alice: str, group: GroupId) -> Read:
+        """The list of a group."""
+        return unchanged_list(node.session, self.lists, alice, group_id=group)
+
+    def must_show(self, judge: Judge, items: object, *, old: bool | None = None, new: bool | None = None) -> None:
+        """Raise a departure unless a list shows a member, or does not."""
+        shown = pluck(items if isinstance(items, list) else [], self.field)
+        for wanted, value in ((old, self.old), (new, self.new)):
+            if wanted is not None:
+                does = any(same_hex(one, value) for one in shown)
+                judge.that(does == wanted, f"{self.lists} {'' if wanted else 'not '}to show {value}", items)
+
+
+def two_actions(node: Node) -> Pair:
+    """Two actions."""
+    old, new = (node.actions.sample_cid(name) for name in ("old", "new"))
+    hashes = hashed_cid(old), hashed_cid(new)
+    added = {"action_ipfs_cid": new}, {"action_ipfs_cid": old}
+    removed = {"hashed_cid": hashes[1]}, {"hashed_cid": hashes[0]}
+    return Pair(ADD_ACTION, REMOVE_ACTION, "list_actions", "hashed_cid", *hashes, *added, *removed)
+
+
+def two_wallets(node: Node, alice: str) -> Pair:
+    """Two wallets of the account."""
+    p, q = node.pkps.create_several(alice, 2)
+    sent = {"pkp_id": q.id}, {"pkp_id": p.id}
+    addresses = p.address, q.address
+    return Pair(ADD_PKP, REMOVE_PKP, "list_wallets_in_group", "wallet_address", *addresses, *sent, *sent)
+
+
+@case(
+    "actions-in-named-groups",
+    requirements=["UKEY-100", "UKEY-110", "UKEY-140", "UKEY-150", "UKEY-290", "UKEY-300"],
+    needs=NEEDS,
+)
+def actions_in_named_groups(judge: Judge, node: Node) -> None:
+    """A usage key adds and removes actions in the groups that its manage_ipfs_ids_in_groups names, and no other."""
+    alice, pair = node.accounts.new().key, two_actions(node)
+    groups = [node.groups.add(alice, cid_hashes=[pair.old]).id for _ in range(3)]
+    judge_named(judge, node, alice, pair, groups)
+
+
+@case(
+    "wallets-in-named-groups",
+    requirements=["UKEY-180", "UKEY-190", "UKEY-220", "UKEY-230", "UKEY-290", "UKEY-300"],
+    needs=NEEDS,
+    uses=[WALLET_ADDRESS],
+)
+def wallets_in_named_groups(judge: Judge, node: Node) -> None:
+    """A usage key adds and removes wallets in the groups that add_pkp_to_groups and remove_pkp_from_groups name."""
+    alice = node.accounts.new().key
+    pair = two_wallets(node, alice)
+    groups = [node.groups.add(alice, pkp_ids=[pair.remove_old["pkp_id"]]).id for _ in range(3)]
+    judge_named(judge, node, alice, pair, groups)
+
+
+def judge_named(judge: Judge, node: Node, alice: str, pair: Pair, groups: Sequence[GroupId]) -> None:
+    """Judge a key whose arrays name two groups of three, and one whose arrays are empty."""
+    g, between, h = groups
+    named = {pair.adds.array: [g, h], pair.removes.array: [g, h]}
+    key, empty = node.usage_keys.add(alice, NO_PERMISSIONS.but(named)).key, node.usage_keys.add(alice).key
+    controls: list[Accepted] = []
+    for opened, members in ((pair.adds, pair.add_new), (pair.removes, pair.remove_old)):
+        for group, requirement, too in ((g, opened.named, ""), (h, "UKEY-290", ", too")):
+            with judge.apart(requirement, why=f"the key's {opened.array} names this group{too}"):
+                request = node.session.request(opened.operation, key, group_id=group, **members)
+                controls.append(node.session.accept(request)[1])
+    if len(controls) < 4:
+        return
+    reads = [pair.read(node, alice, group) for group in (g, h, between)]
+    in_g, in_h, in_between = node.session.recent_reads.values(reads)
+    with judge.apart(pair.adds.named, why="the group lists what the key added"):
+        pair.must_show(judge, in_g, new=True)
+    with judge.apart(pair.removes.named, why="what the key removed is gone from the group"):
+        pair.must_show(judge, in_g, old=False)
+    with judge.apart("UKEY-290", why="the key changed both groups that its arrays name"):
+        pair.must_show(judge, in_h, new=True, old=False)
+    with judge.apart("UKEY-290", why="the group that lies between the named ones stays as it was"):
+        pair.must_show(judge, in_between, new=False, old=True)
+    adds, _, removes, _ = controls
+    for opened, control in ((pair.adds, adds), (pair.removes, removes)):
+        with judge.apart(opened.others, "UKEY-290", why=f"the key's {opened.array} does not name this group"):
+            request = control.changed(group_id=between)
+            must_refuse(node.session, request, ["forbidden"], control=control, unchanged=reads[2:])
+    with judge.apart("UKEY-300"), Refusals(node.session, control=[adds, removes], unchanged=reads[1:]) as refusals:
+        for refused in (
+            adds.changed(group_id=between),
+            removes.changed(group_id=between),
+            adds.changed(group_id=h, **pair.add_old),
+            removes.changed(group_id=h, **pair.remove_new),
+        ):
+            refusals.send(replace(refused, credential=empty), ["forbidden"])
+
+
+@case("actions-in-all-groups", requirements=["UKEY-120", "UKEY-160", "UKEY-310", "UKEY-320"], needs=NEEDS)
+def actions_in_all_groups(judge: Judge, node: Node) -> None:
+    """With 0 in manage_ipfs_ids_in_groups a usage key changes actions in all groups, younger ones too."""
+    alice, pair = node.accounts.new().key, two_actions(node)
+    judge_wildcard(judge, node, alice, pair, partial(node.groups.add, alice, cid_hashes=[pair.old]))
+
+
+@case(
+    "wallets-in-all-groups",
+    requirements=["UKEY-200", "UKEY-240", "UKEY-310", "UKEY-320"],
+    needs=NEEDS,
+    uses=[WALLET_ADDRESS],
+)
+def wallets_in_all_groups(judge: Judge, node: Node) -> None:
+    """With 0 in add_pkp_to_groups and remove_pkp_from_groups a usage key changes wallets in all groups."""
+    alice = node.accounts.new().key
+    pair = two_wallets(node, alice)
+    judge_wildcard(judge, node, alice, pair, partial(node.groups.add, alice, pkp_ids=[pair.remove_old["pkp_id"]]))
+
+
+def judge_wildcard(judge: Judge, node: Node, alice: str, pair: Pair, new_group: Callable[[], Group]) -> None:
+    """Judge a key whose arrays hold 0 alone, and one whose arrays hold it beside a group's id."""
+    g = new_group().id
+    changes = ((pair.adds, pair.add_new), (pair.removes, pair.remove_old))
+    key = node.usage_keys.add(alice, NO_PERMISSIONS.but({opened.array: [0] for opened, _ in changes})).key
+    younger = new_group().id
+    for group, what in ((g, "for all groups"), (younger, "for groups made after the key")):
+        for opened, members in changes:
+            own = [opened.all] if group == g else []
+            with judge.apart(*own, "UKEY-320", why=f"the wildcard 0 in {opened.array} holds {what}"):
+                node.session.accept(node.session.request(opened.operation, key, group_id=group, **members))
+        items = pair.read(node, alice, group).get()
+        for opened, shown in ((pair.adds, {"new": True}), (pair.removes, {"old": False})):
+            own = [opened.all] if group == g else []
+            with judge.apart(*own, "UKEY-320", why="the group's list shows what the key did"):
+                pair.must_show(judge, items, **shown)
+    # "Execution rule" says "includes a group G (or `0`)", "Authentication" "or `0` as the wildcard".
+    arrays = {opened.array: ids for (opened, _), ids in zip(changes, ([0, g], [g, 0]), strict=True)}
+    with judge("UKEY-310", why="0 in an array is the wildcard beside other ids, too"):
+        beside = node.usage_keys.add(alice, NO_PERMISSIONS.but(arrays)).key
+        third = new_group().id
+        for opened, members in changes:
+            node.session.accept(node.session.request(opened.operation, beside, group_id=third, **members))
+        pair.must_show(judge, pair.read(node, alice, third).get(), new=True, old=False)
+
+
+@case(
+    "may-create-and-delete-as-its-flags-say",
+    requirements=["UKEY-040", "UKEY-050", "UKEY-060", "UKEY-070", "UKEY-080", "UKEY-090"],
+    needs=NEEDS,
+)
+def may_create_and_delete_as_its_flags_say(judge: Judge, node: Node) -> None:
+    """Each flag alone opens its operation to a usage key, and every permission but the flag does not."""
+    alice = node.accounts.new().key
+    kept, doomed = (node.groups.add(alice, name).id for name in ("kept", "doomed"))
+    # The operation table gives create wallet the auth "account key"; the field can_create_pkps and the scope pkp:create
+    # say that a usage key may create PKPs. Both keys are taken to be accepted.
+    removal = node.session.request("remove_group", alice, group_id=doomed)
+    flags: tuple[tuple[str, str, str, str, int, OutgoingRequest, dict[str, object]], ...] = (
+        ("can_create_groups", "UKEY-040", "UKEY-050", "list_groups", 1, node.groups.creation(alice, "new"), {}),
+        ("can_delete_groups", "UKEY-060", "UKEY-070", "list_groups", -1, removal, {"group_id": kept}),
+        ("can_create_pkps", "UKEY-080", "UKEY-090", "list_wallets", 1, node.pkps.creation(alice), {}),
+    )
+    for flag, may, may_not, lists, more, request, other in flags:
+        alone = node.usage_keys.add(alice, NO_PERMISSIONS.but({flag: True})).key
+        lacking = node.usage_keys.add(alice, ALL_PERMISSIONS.but({flag: False})).key
+        read = unchanged_list(node.session, lists, alice)
+        before = items_of(node, read)
+        control: Accepted | None = None
+        with judge.apart(may, why=f"the key has {flag}"):
+            control = node.session.accept(replace(request, credential=alone))[1]
+            after = items_of(node, read)
+            judge.that(len(after) == len(before) + more, f"{lists} to have {len(before) + more} items", after)
+        if control is not None:
+            with judge.apart(may_not, why=f"the key has every permission but {flag}"):
+                refused = replace(control.changed(**other), credential=lacking)
+                must_refuse(node.session, refused, ["forbidden"], control=control, unchanged=[read])
+
+
+def items_of(node: Node, read: Read) -> list[object]:
+    """The items of a list."""
+    (items,) = node.session.recent_reads.values([read])
+    return items if isinstance(items, list) else []
+
+
+@case(
+    "labels-keep-their-text",
+    requirements=["UKEY-020", "UKEY-030"],
+    needs=NEEDS,
+    uses=[f"wire.list_items.fields.usage_key.{name}" for name in ("name", "description")],
+)
+def labels_keep_their_text(judge: Judge, node: Node) -> None:
+    """Name and description of a usage key keep every character."""
+    alice, label = node.accounts.new().key, node.label
+    texts = (
+        (f"{label} name", f"{label} description"),
+        (f"{label} Schlüssel 鍵 🔑", f"{label} Опис, ñ, 説明"),
+        (f"{label} \"a\" <b> \\ 'c'; --", f"{label} %20 {{x}} & $y\tz"),
+    )
+    for name, description in texts:
+        members: dict[str, object] = {"name": name, "description": description, **NO_PERMISSIONS.members}
+        node.session.accept(node.session.request("add_usage_api_key", alice, **members))
+    listed = node.usage_keys.list(alice)
+    for name, description in texts:
+        with judge.apart("UKEY-020"):
+            judge.that(name in pluck(listed, "name"), f"a key of the name {name!r}", listed)
+        with judge.apart("UKEY-030"):
+            judge.that(description in pluck(listed, "description"), f"a key described as {description!r}", listed)
+
+
+@case("created-with-nine-fields", requirements=["UKEY-010"], needs=NEEDS)
+def created_with_nine_fields(judge: Judge, node: Node) -> None:
+    """A usage key is created with a name, a description and seven permission fields, and then listed."""
+    alice = node.accounts.new().key
+    before = len(node.usage_keys.list(alice))
+    with judge():
+        for permissions in (ALL_PERMISSIONS, NO_PERMISSIONS):
+            node.usage_keys.add(alice, permissions)
+        listed = node.usage_keys.list(alice)
+        judge.that(len(listed) == before + 2, f"{before + 2} usage keys", listed)
+
+
+MANY = 20
+"""Groups that one array names."""
+LARGE = 2**53 + 1
+"""What floating-point numbers cannot hold."""
 
 
 @case(
     "fields-are-listed-as-given",
-    requirements=["UKEY-010", "UKEY-020", "UKEY-030"],
+    requirements=["UKEY-010", "UKEY-440", "UKEY-460"],
     needs=NEEDS,
     uses=[f"wire.list_items.fields.usage_key.{name}" for name in MEMBERS],
-    each=WAYS,
 )
-def fields_are_listed_as_given(judge: Judge, node: Node, row: int) -> None:
-    """The list shows each permission of a usage key as it was given."""
+def fields_are_listed_as_given(judge: Judge, node: Node) -> None:
+    """The list shows each permission of a usage key as it was given; odd ones are refused, kept, or grant nothing."""
     alice = node.accounts.new().key
-    groups = [node.groups.add(alice, str(number)).id for number in range(4)]
-    arrays = [[group] for group in (*groups[-row:], *groups[:-row])]
-    permissions = Permissions(row == 0, row == 1, row == 2, *arrays)
+    many = [node.groups.add(alice, str(number)).id for number in range(MANY)]
+    # No two fields of one type have the same value in all three keys.
+    orders = [many[:4], [many[3], *many[:3]], [*many[2:4], *many[:2]]]
+    given = [Permissions(row == 0, row == 1, row == 2, *([group] for group in orders[row])) for row in range(3)]
     with judge("UKEY-010"):
-        node.usage_keys.add(alice, permissions)
+        for row, permissions in enumerate(given):
+            node.usage_keys.add(alice, permissions, f"key {row}")
+    large = {array: [LARGE] for array in ARRAYS} | {ARRAYS[-1]: [LARGE, 2**64 - 1]}
+    # How many groups an array may name, whether one has to exist (UKEY-470), and what null means are silent.
+    odd: tuple[tuple[str, str, Sequence[str], Mapping[str, object]], ...] = (
+        ("many", "UKEY-010", ["any"], dict.fromkeys(ARRAYS, many)),
+        ("large", "UKEY-460", ["any"], large),
+        ("null flags", "UKEY-440", ["malformed", "invalid"], dict.fromkeys(FLAGS)),
+        ("null arrays", "UKEY-440", ["malformed", "invalid"], dict.fromkeys(ARRAYS)),
+    )
+    kept = {}
+    for name, requirement, classes, members in odd:
+        with judge(requirement):
+            fields = {**NO_PERMISSIONS.members, **members}
+            answer = node.session.send(addition(node, alice, name, fields))
+            kept[name] = was_accepted(node.session, answer, or_refused=classes)
     listed = node.usage_keys.list(alice)
-    with judge.apart("UKEY-020"):
-        judge.that(node.label in pluck(listed, "name"), f"a key of the name {node.label}", listed)
-    with judge.apart("UKEY-030"):
-        judge.that(DESCRIPTION in pluck(listed, "description"), f"a key described as {DESCRIPTION!r}", listed)
-    with judge("UKEY-010"):
-        added = [item for item in listed if node.label in (member(item, "name"), member(item, "description"))]
-        judge.items(added, [permissions.members], "the permissions of the key")
 
+    def shown(name: str) -> list[object]:
+        text = f"{node.label} {name}"
+        return [item for item in listed if text in (member(item, "name"), member(item, "description"))]
 
-ARRAYS = tuple(name for name, value in Permissions().members.items() if isinstance(value, list))
-MANY = 20
-
-
-@case(
-    "last-of-many-groups-is-kept",
-    requirements=["UKEY-010"],
-    needs=NEEDS,
-    uses=[f"wire.list_items.fields.usage_key.{name}" for name in ("name", *ARRAYS)],
-)
-def last_of_many_groups_is_kept(judge: Judge, node: Node) -> None:
-    """A key whose arrays name many groups is refused, or its arrays hold the last of them."""
-    alice = node.accounts.new().key
-    many = [node.groups.add(alice).id for _ in range(MANY)]
-    labels: dict[str, object] = {"name": node.label, "description": DESCRIPTION}
-    permissions = Permissions(False, False, False, many, many, many, many).members
-    with judge("UKEY-010"):
-        answer = node.session.send(node.session.request("add_usage_api_key", alice, **labels, **permissions))
-        # How many groups an array may name is silent.
-        if not was_accepted(node.session, answer, or_refused=["any"]):
-            return
-        listed = node.usage_keys.list(alice)
-        added = [item for item in listed if member(item, "name") == node.label]
-        judge.that(len(added) == 1, "list_api_keys to show the new key", listed)
-    for name in ARRAYS:
+    for row, permissions in enumerate(given):
         with judge.apart("UKEY-010"):
-            held = member(added[0], name)
-            kept = isinstance(held, list) and str(many[-1]) in map(str, held)
-            judge.that(kept, f"the group {many[-1]}, the last of {MANY} that were named, in {name}", held)
+            judge.items(shown(f"key {row}"), [permissions.members], "the permissions of the key")
+    for array in ARRAYS if kept["many"] else ():
+        with judge.apart("UKEY-010"):
+            held = member(only(shown("many"), "name", f"{node.label} many"), array)
+            last = isinstance(held, list) and str(many[-1]) in map(str, held)
+            judge.that(last, f"the group {many[-1]}, the last of {MANY} that were named, in {array}", held)
+    with judge.apart("UKEY-460", why="an accepted number is kept exactly, a refused one is not kept"):
+        text = printed_json(listed)
+        holds = [str(number) in text for number in (LARGE, 2**64 - 1, LARGE - 1)]
+        judge.same(
+            holds, [kept["large"], kept["large"], False], f"whether {LARGE}, {2**64 - 1}, {LARGE - 1} are listed"
+        )
+    for item in (*shown("null flags"), *shown("null arrays")):
+        with judge.apart("UKEY-440", why="null grants nothing"):
+            granted = [field for field in (*FLAGS, *ARRAYS) if member(item, field) not in (False, None, [], MISSING)]
+            judge.same(granted, [], "the permissions of the key")
+
+
+def addition(node: Node, alice: str, name: str, fields: Mapping[str, object]) -> OutgoingRequest:
+    """The request for a usage key of this name, with these permission fields."""
+    labels = {"name": f"{node.label} {name}", "description": DESCRIPTION}
+    return node.session.request("add_usage_api_key", alice, **labels, **fields)
+
+
+# false must not become 0, the wildcard.
+OF_WRONG_TYPE = (
+    (FLAGS, ("true", "false", 1, [True])),
+    (ARRAYS, ("0", 0, {"0": 0}, True, [False], [None], [""])),
+)
+OUTSIDE_U64 = ((ARRAYS, (-1, 1.5, 2**64)),)
+
+
+@case("odd-permissions-are-refused", requirements=["UKEY-450", "UKEY-460"], needs=NEEDS)
+def odd_permissions_are_refused(judge: Judge, node: Node) -> None:
+    """A permission field of the wrong JSON type, or a group id outside of u64, is refused when it is given."""
+    alice = node.accounts.new().key
+    g = node.groups.add(alice).id
+    naming = Permissions(False, False, False, [g], [g], [g], [g])
+    added = node.usage_keys.add(alice, naming)
+    controls = (added.accepted, node.usage_keys.update(alice, added.key, naming))
+    unchanged = [unchanged_list(node.session, "list_api_keys", alice)]
+    for requirement, table in (("UKEY-450", OF_WRONG_TYPE), ("UKEY-460", OUTSIDE_U64)):
+        with judge.apart(requirement), Refusals(node.session, control=controls, unchanged=unchanged) as refusals:
+            for fields, values in table:
+                for turn, control in enumerate(controls):
+                    # Each value meets a field at creation and another one in an update.
+                    for field, value in zip(cycle([*fields[turn:], *fields[:turn]]), values):
+                        sent = [value] if requirement == "UKEY-460" else value
+                        request = control.changed(name=f"{node.label} refused", **{field: sent})
+                        refusals.send(request, ["malformed", "invalid"])
+
+
+@case("omitted-permission-is-not-granted", requirements=["UKEY-440"], needs=NEEDS)
+def omitted_permission_is_not_granted(judge: Judge, node: Node) -> None:
+    """A permission field that a creation or an update leaves out is refused, or the permission is not granted."""
+    # Whether a field may be left out is silent (UKEY-430, KEYLIFE-140).
+    alice = node.accounts.new().key
+    trial = ScopeTrial(node.session, alice)
+    added = node.usage_keys.add(alice)
+    updated = node.usage_keys.update(alice, added.key, NO_PERMISSIONS)
+    for way, control in (("creation", added.accepted), ("update", updated)):
+        request = without_permissions(control)
+        answer = node.session.send(request)
+        accepted = was_accepted(node.session, answer, or_refused=["malformed", "invalid"])
+        key = node.usage_keys.value_in(answer) if accepted and way == "creation" else added.key
+        with judge.apart():
+            told = f"the operations that the key may call after the {way} without permissions"
+            judge.same(trial.opens(key), [], told)
+
+
+def without_permissions(control: Accepted) -> OutgoingRequest:
+    """The accepted request without its permission fields."""
+    request = control.changed()
+    left = {name: value for name, value in request.members.items() if name not in (*FLAGS, *ARRAYS)}
+    return replace(request, members=left)
+
+
+@case("wildcard-ends-at-the-account", requirements=["UKEY-330"], needs=NEEDS)
+def wildcard_ends_at_the_account(judge: Judge, node: Node) -> None:
+    """The wildcards of a usage key do not reach groups of another account."""
+    alice, bob = node.accounts.new().key, node.accounts.new().key
+    own, (p, q) = node.pkps.create(alice), node.pkps.create_several(bob, 2)
+    cids = [node.actions.sample_cid(name) for name in ("one", "two")]
+    one, two = map(hashed_cid, cids)
+    # Bob has two groups and Alice has none, so that the id of his second one is not one of hers, however ids are
+    # numbered (ACC-130).
+    spare = node.groups.add(bob).id
+    g = node.groups.add(bob, pkp_ids=[p.id], cid_hashes=[one]).id
+    key, of_bob = (node.usage_keys.add(owner, ALL_PERMISSIONS).key for owner in (alice, bob))
+    does: list[tuple[Accepted, dict[str, object]]] = [
+        (node.groups.add_action(of_bob, g, cids[1]), {}),
+        (node.groups.remove_action(of_bob, g, two), {"hashed_cid": one}),
+        (node.groups.add_pkp(of_bob, g, q.id), {"pkp_id": own.id}),
+        (node.groups.remove_pkp(of_bob, g, q.id), {"pkp_id": p.id}),
+        (node.groups.remove(of_bob, spare), {"group_id": g}),
+    ]
+    reads = [unchanged_list(node.session, name, bob, group_id=g) for name in IN_GROUP]
+    reads.append(unchanged_list(node.session, "list_groups", bob))
+    with judge(), Refusals(node.session, control=[control for control, _ in does], unchanged=reads) as refusals:
+        for control, other in does:
+            refusals.send(replace(control.changed(**other), credential=key), ["not_found", "forbidden"])
 
 
 FAR = (2**24, 2**32)
@@ -188,14 +539,20 @@ def groups_that_are_not_there_as_stated(judge: Judge, node: Node) -> None:
     group, stated = node.groups.add(alice).id, printed(node.session.stated(UNKNOWN_GROUP))
     known = Permissions(False, False, False, *([group] for _ in ARRAYS))
     added = node.usage_keys.add(alice, known)
+    controls = (added.accepted, node.usage_keys.update(alice, added.key, known))
     # All else of the request is new, so that a part of it that is carried out shows.
     others: dict[str, object] = {**ALL_PERMISSIONS.members, "name": "others", "description": "none of it"}
-    for control in (added.accepted, node.usage_keys.update(alice, added.key, known)):
-        for array in ARRAYS:
-            request = control.changed(**{**others, array: [group, group + FAR_FROM_GROUPS]})
+    requests = [
+        control.changed(**{**others, array: [group, group + FAR_FROM_GROUPS]})
+        for control in controls
+        for array in ARRAYS
+    ]
+    if stated == "accepted":
+        for request in requests:
             with judge.apart():
-                if stated == "accepted":
-                    node.session.accept(request)
-                else:
-                    keys = [unchanged_list(node.session, "list_api_keys", alice)]
-                    must_refuse(node.session, request, [stated], control=control, unchanged=keys)
+                node.session.accept(request)
+        return
+    keys = [unchanged_list(node.session, "list_api_keys", alice)]
+    with judge(), Refusals(node.session, control=controls, unchanged=keys) as refusals:
+        for request in requests:
+            refusals.send(request, [stated])

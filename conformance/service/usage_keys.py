@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 
 from conformance.endpoints.messages import Answer
 from conformance.problems import Malformed
@@ -30,6 +30,10 @@ class Permissions:
     def members(self) -> dict[str, object]:
         """As request members."""
         return {name: value if isinstance(value, bool) else list(value) for name, value in asdict(self).items()}
+
+    def but(self, fields: Mapping[str, bool | Sequence[int]]) -> Permissions:
+        """The same with other values of some fields, each of its field's type."""
+        return replace(self, **fields)  # type: ignore[arg-type]
 
     @property
     def arguments(self) -> list[object]:

@@ -6,6 +6,7 @@ from conformance.problems import ChainReverted, Mismatch, NotAccepted, NotRefuse
 from conformance.run.foundations import trials
 from conformance.run.foundations.foundation import Foundation
 
+FLAGS = "may-create-and-delete-as-its-flags-say"
 MINTS_WALLETS, MINTS_KEYS = "create_wallet_with_signature", "add_usage_api_key_with_signature"
 
 ACCESS = (
@@ -76,29 +77,29 @@ ACCESS = (
             departures=(NotAccepted, NotRefused, Mismatch),
         )
         for permission, operation, case, about in (
-            ("can_create_groups", "add_group", "may-create-groups", "UKEY-040"),
-            ("the lack of can_create_groups", "add_group", "may-not-create-groups", "UKEY-050 AUTH-080 SCOPE-090"),
-            ("can_delete_groups", "remove_group", "may-delete-groups", "UKEY-060"),
-            ("the lack of can_delete_groups", "remove_group", "may-not-delete-groups", "UKEY-070 AUTH-080 SCOPE-090"),
-            ("can_create_pkps", "create_wallet", "may-create-pkps", "UKEY-080"),
-            ("the lack of can_create_pkps", "create_wallet", "may-not-create-pkps", "UKEY-090 AUTH-080 SCOPE-090"),
+            ("can_create_groups", "add_group", FLAGS, "UKEY-040"),
+            ("the lack of can_create_groups", "add_group", FLAGS, "UKEY-050 AUTH-080 SCOPE-090"),
+            ("can_delete_groups", "remove_group", FLAGS, "UKEY-060"),
+            ("the lack of can_delete_groups", "remove_group", FLAGS, "UKEY-070 AUTH-080 SCOPE-090"),
+            ("can_create_pkps", "create_wallet", FLAGS, "UKEY-080"),
+            ("the lack of can_create_pkps", "create_wallet", FLAGS, "UKEY-090 AUTH-080 SCOPE-090"),
             (
                 "manage_ipfs_ids_in_groups",
                 "add_action_to_group",
-                "may-add-actions-in-named-groups",
+                "actions-in-named-groups",
                 "UKEY-100 UKEY-110 UKEY-290",
             ),
             (
                 "manage_ipfs_ids_in_groups for removals",
                 "remove_action_from_group",
-                "may-remove-actions-in-named-groups",
+                "actions-in-named-groups",
                 "UKEY-140 UKEY-150 UKEY-290",
             ),
-            ("add_pkp_to_groups", "add_pkp_to_group", "may-add-pkps-in-named-groups", "UKEY-180 UKEY-190 UKEY-290"),
+            ("add_pkp_to_groups", "add_pkp_to_group", "wallets-in-named-groups", "UKEY-180 UKEY-190 UKEY-290"),
             (
                 "remove_pkp_from_groups",
                 "remove_pkp_from_group",
-                "may-remove-pkps-in-named-groups",
+                "wallets-in-named-groups",
                 "UKEY-220 UKEY-230 UKEY-290",
             ),
         )
@@ -107,7 +108,7 @@ ACCESS = (
         "the wildcard of groups",
         "add_action_to_group remove_action_from_group add_pkp_to_group remove_pkp_from_group",
         None,
-        "usage_keys::may-add-actions-in-all-groups",
+        "usage_keys::actions-in-all-groups",
         "UKEY-120 UKEY-160 UKEY-200 UKEY-240 UKEY-280 UKEY-320",
         upon=("usage keys",),
     ),
@@ -126,7 +127,7 @@ ACCESS = (
         "zero beside other group ids",
         "add_usage_api_key",
         None,
-        "usage_keys::zero-beside-other-ids",
+        "usage_keys::actions-in-all-groups",
         "UKEY-310",
         upon=("groups", "usage keys"),
     ),

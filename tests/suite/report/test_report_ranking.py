@@ -107,7 +107,7 @@ TEN_CAUSES: MADE = {
     "lists::pages-of-list-groups": ["LIST-050", "LIST-060"],
     "metering::each-write-is-charged": ["BILL-140", "LIM-050"],
     "payments::payment-becomes-credit": ["BILL-070"],
-    "usage_keys::may-create-groups": ["UKEY-040"],
+    "usage_keys::may-create-and-delete-as-its-flags-say": ["UKEY-040"],
     "wallet_auth::outside-the-window": ["BILL-240", "LIM-020"],
     "wallets::created-wallet-has-an-address": ["PKP-020"],
 }

@@ -187,7 +187,10 @@ BLOCKED = {
     "listed-names-may-be-null": ("endpoints::action-metadata", "accounts::other-accounts-actions-stay-as-they-are"),
     "lists-are-cached-for-ever": ("lists::lists-follow-group-writes", "endpoints::add-group"),
     "page-size-is-ignored:list_groups": ("lists::pages-of-list-groups", "endpoints::list-groups"),
-    "usage-key-is-always-the-same": ("endpoints::usage-key-operations", "usage_keys::may-not-create-groups"),
+    "usage-key-is-always-the-same": (
+        "endpoints::usage-key-operations",
+        "usage_keys::may-create-and-delete-as-its-flags-say",
+    ),
     "write-does-nothing:update_action_metadata": (
         "endpoints::action-metadata",
         "chain_information::contract-knows-action-metadata",
@@ -208,7 +211,7 @@ BLOCKED = {
         "authentication::open-endpoints",
         "versioning::path-prefix",
     ),
-    "groups-take-registered-actions-only": ("actions::any-cid-in-a-group", "usage_keys::zero-beside-other-ids"),
+    "groups-take-registered-actions-only": ("actions::any-cid-in-a-group", "usage_keys::actions-in-all-groups"),
     "refused-conversions-convert": ("conversion::refusals-leave-the-record", "envelopes::other-domains"),
     "private-keys-are-of-another-wallet": ("key_custody::the-private-key-is-the-wallets", "execution_rule::matrix"),
     "promises-are-not-waited-for": (

@@ -61,7 +61,7 @@ def replayed(path: Path, alter: Callable[[Node], None]) -> subprocess.CompletedP
 @pytest.mark.parametrize(
     ("mutant", "case", "answer"),
     [
-        ("a-wallet-leaves-all-groups-at-once", "usage_keys::may-remove-pkps-in-named-groups", '"code": "not-in-group"'),
+        ("a-wallet-leaves-all-groups-at-once", "usage_keys::wallets-in-named-groups", '"code": "not-in-group"'),
         ("update-keeps-the-description", "endpoints::update-group", 'untouched","description":"d"}'),
     ],
 )
@@ -78,7 +78,7 @@ def test_script_sees_the_answers_of_the_case(tmp_path: Path, mutant: str, case: 
 
 @needs_programs
 def test_script_ends_with_1_on_a_node_without_the_fault(tmp_path: Path) -> None:
-    results, _ = results_on("a-wallet-leaves-all-groups-at-once", "usage_keys::may-remove-pkps-in-named-groups")
+    results, _ = results_on("a-wallet-leaves-all-groups-at-once", "usage_keys::wallets-in-named-groups")
     (path,) = write_replays(results, tmp_path)
 
     seen = replayed(path, lambda _: None)
@@ -88,7 +88,7 @@ def test_script_ends_with_1_on_a_node_without_the_fault(tmp_path: Path) -> None:
 
 
 def test_script_and_results_hold_no_key() -> None:
-    results, secrets = results_on("a-wallet-leaves-all-groups-at-once", "usage_keys::may-remove-pkps-in-named-groups")
+    results, secrets = results_on("a-wallet-leaves-all-groups-at-once", "usage_keys::wallets-in-named-groups")
     text = script(results.cases[0], results.target.base_url)
 
     assert secrets
@@ -144,7 +144,7 @@ def test_passing_case_has_no_script() -> None:
 
 def test_long_conversation_keeps_what_gave_its_keys_and_ids(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conversation_of_a_case, "MOST_EXCHANGES", 2)
-    results, _ = results_on("a-wallet-leaves-all-groups-at-once", "usage_keys::may-remove-pkps-in-named-groups")
+    results, _ = results_on("a-wallet-leaves-all-groups-at-once", "usage_keys::wallets-in-named-groups")
 
     failure = results.cases[0].failure
     assert failure is not None
@@ -154,4 +154,4 @@ def test_long_conversation_keeps_what_gave_its_keys_and_ids(monkeypatch: pytest.
     assert "new_account" in exchanges[0].url
     assert failure.conversation.left_out > 0
     assert held <= {name for one in exchanges for name in one.given}
-    assert failure.conversation.departed == len(exchanges) - 1
+    assert exchanges[failure.conversation.departed].operation == "remove_pkp_from_group"
