@@ -100,7 +100,7 @@ def test_case_names_its_statements_in_the_order_of_the_run() -> None:
 
 
 TEN_CAUSES: MADE = {
-    "actions::stored-hash-is-keccak256-of-the-text": ["ACT-040", "ACT-050"],
+    "actions::two-versions-are-two-actions": ["ACT-040", "ACT-050"],
     "endpoints::action-metadata": ["EP-280", "EP-290"],
     "group_runs::every-listed-pair": ["GRP-040"],
     "key_custody::digests-are-signed-with-the-wallets-key": ["PKP-170"],

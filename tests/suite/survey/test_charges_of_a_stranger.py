@@ -22,7 +22,6 @@ CHARGED: Mapping[str, tuple[str, ...]] = {
 }
 BLOCKED: Mapping[str, tuple[str, ...]] = {
     "hash_as_id": (
-        "actions::client-computed-hash-in-group-lists",
         "actions::two-versions-are-two-actions",
         "endpoints::add-group",
         "groups::lists-given-at-creation",
