@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from conformance.cases import Judge, case
@@ -14,7 +15,8 @@ from conformance.service.node import Node
 from conformance.service.pkps import Pkp
 from conformance.service.reads import Read
 from conformance.service.refusal import Refusals
-from conformance.values.ids import Cid, GroupId
+from conformance.service.usage_keys import Permissions
+from conformance.values.ids import Cid, GroupId, HashedCid
 from conformance.values.json_values import pluck, printed
 
 NEEDS = ("managed_accounts",)
@@ -42,7 +44,65 @@ def update_keeps_id_and_place(judge: Judge, node: Node) -> None:
         judge.same(others_lists(), lists, "the wallets and actions of the other groups")
 
 
+@case(
+    "update-replaces-the-lists",
+    requirements=["GRPLIFE-040", "GRPLIFE-050", "GRPLIFE-060", "GRPLIFE-080"],
+    needs=NEEDS,
+    uses=["wire.list_items.fields.wallet.id"],
+)
+def update_replaces_the_lists(judge: Judge, node: Node) -> None:
+    """update_group replaces the permitted wallets and actions, those that were added one by one as well."""
+    alice = node.accounts.new().key
+    p, q = node.pkps.create_several(alice, 2)
+    x, y = (node.actions.sample_cid(name) for name in "xy")
+    hash_of_x, hash_of_y = hashed_cid(x), hashed_cid(y)
+    g = bound(node, alice, [p], [hash_of_x])
+
+    def judge_update(wallets: Sequence[Pkp], of_wallets: str, actions: Sequence[HashedCid], of_actions: str) -> None:
+        ids = [one.id for one in wallets]
+        with judge(*of_wallets.split(), *of_actions.split()):
+            node.groups.update(alice, g, pkp_ids=ids, cid_hashes=actions)
+        listed = pluck(node.pkps.list(alice, g), "id")
+        with judge.apart(*of_wallets.split()):
+            judge.same_hexes(listed, ids, "the wallets after update_group named all of them", any_order=True)
+        listed = pluck(node.actions.list(alice, g), "hashed_cid")
+        with judge.apart(*of_actions.split()):
+            judge.same_hexes(listed, actions, "the actions after update_group named all of them", any_order=True)
+
+    node.groups.add_pkp(alice, g, q.id)
+    node.groups.add_action(alice, g, y)
+    filled = (len(node.pkps.list(alice, g)), len(node.actions.list(alice, g)))
+    judge.set_up(filled == (2, 2), "a group with two wallets and two actions")
+    judge_update([p], "GRPLIFE-040 GRPLIFE-080", [hash_of_x], "GRPLIFE-050 GRPLIFE-080")
+    judge_update([], "GRPLIFE-060", [], "GRPLIFE-060")
+    judge_update([q], "GRPLIFE-040 GRPLIFE-080", [hash_of_y], "GRPLIFE-050 GRPLIFE-080")
+    judge_update([], "GRPLIFE-040", [hash_of_y], "GRPLIFE-050")
+    judge_update([p], "GRPLIFE-040", [], "GRPLIFE-050")
+
+
 # ------------------------------------------------------------------------------------------- groups that are not there
+
+
+@case("later-groups-do-not-revive-the-access", requirements=["GRPLIFE-120"], needs=NEEDS)
+def later_groups_do_not_revive_the_access(judge: Judge, node: Node) -> None:
+    """Groups made after a removal give the removed group's keys no access."""
+    # Ids may or may not be used again: what counts is that the key cannot act on any group made later.
+    alice, cid = node.accounts.new().key, node.actions.sample_cid("x")
+    p, held = node.pkps.create(alice), hashed_cid(cid)
+    g = bound(node, alice, [], [])
+    key = node.usage_keys.add(alice, Permissions(False, False, False, [g], [g], [g], [g])).key
+    adds = [node.groups.add_pkp(key, g, p.id), node.groups.add_action(key, g, cid)]
+    removes = [node.groups.remove_pkp(key, g, p.id), node.groups.remove_action(key, g, held)]
+    node.groups.remove(alice, g)
+    empty, filled = bound(node, alice, [], []), bound(node, alice, [p], [held])
+    reads = [
+        unchanged_list(node.session, name, alice, group_id=group) for name in IN_GROUP for group in (empty, filled)
+    ]
+    reads.append(unchanged_list(node.session, "list_groups", alice))
+    with judge(), Refusals(node.session, control=[*adds, *removes], unchanged=reads) as refusals:
+        for controls, group in ((adds, empty), (removes, filled)):
+            for control in controls:
+                refusals.send(control.changed(group_id=group), ["forbidden"])
 
 
 @dataclass(frozen=True)

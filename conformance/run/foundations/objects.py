@@ -499,7 +499,7 @@ OBJECTS = (
         "ids of groups in quotes",
         "remove_group",
         None,
-        "group_lifecycle::quoted-id-removes",
+        "group_lifecycle::removal-takes-the-group-away",
         "GRPLIFE-180",
         upon=("removals of groups",),
         departures=(NotAccepted,),
