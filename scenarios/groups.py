@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import cycle
+
 from conformance.cases import Judge, case
 from conformance.service.bindings import bound
 from conformance.service.derivations import hashed_cid
@@ -29,10 +31,10 @@ def malformed_hash_in_group_lists(judge: Judge, node: Node) -> None:
         unchanged_list(node.session, "list_groups", alice),
         unchanged_list(node.session, "list_actions", alice, group_id=group.id),
     ]
-    for control in (group.accepted, updated):
-        with judge.apart(), Refusals(node.session, control=control, unchanged=lists) as refusals:
-            for wrong in malformed_hashes(cid):
-                refusals.send(control.changed(cid_hashes_permitted=[wrong]), NO_HASH)
+    with judge(), Refusals(node.session, control=[group.accepted, updated], unchanged=lists) as refusals:
+        # Every other form goes to the other operation: both take the same list.
+        for control, wrong in zip(cycle([group.accepted, updated]), malformed_hashes(cid)):
+            refusals.send(control.changed(cid_hashes_permitted=[wrong]), NO_HASH)
 
 
 @case("malformed-hash-as-hashed-cid", requirements=["GRP-240"], needs=NEEDS)
@@ -52,7 +54,9 @@ def malformed_hash_as_hashed_cid(judge: Judge, node: Node) -> None:
         unchanged_list(node.session, "list_actions", alice),
         unchanged_list(node.session, "list_actions", alice, group_id=g),
     ]
-    for control in controls:
-        with judge.apart(), Refusals(node.session, control=control, unchanged=lists) as refusals:
-            for wrong in malformed_hashes(cid):
-                refusals.send(control.changed(hashed_cid=wrong), NO_HASH)
+    with judge(), Refusals(node.session, control=controls, unchanged=lists) as refusals:
+        # Each form goes to two of the three operations.
+        for left_out, wrong in zip(cycle(controls), malformed_hashes(cid)):
+            for control in controls:
+                if control is not left_out:
+                    refusals.send(control.changed(hashed_cid=wrong), NO_HASH)
