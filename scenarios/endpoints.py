@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from conformance.cases import Judge, case
-from conformance.service.acceptance import must_accept
+from conformance.endpoints.requests import OutgoingRequest
+from conformance.profile.operations import GROUP_LISTS
+from conformance.service.acceptance import Accepted, must_accept
 from conformance.service.derivations import hashed_cid
-from conformance.service.lists import read_page, unchanged_list
+from conformance.service.lists import IN_GROUP, one_item_page, read_page, unchanged_list
 from conformance.service.node import Node
 from conformance.service.refusal import Refusals
+from conformance.service.usage_keys import NO_PERMISSIONS, Permissions
 from conformance.values.ids import is_address
+from conformance.values.json_text import written
 from conformance.values.json_values import member, pluck
 
 NEEDS = ("managed_accounts",)
@@ -68,14 +73,26 @@ def new_account(judge: Judge, node: Node) -> None:
             judge.that(is_address(wallet), "a wallet_address", wallet)
 
 
-@case("wallets-by-another-method", requirements=["EP-420"], needs=NEEDS)
-def wallets_by_another_method(judge: Judge, node: Node) -> None:
-    """Neither GET nor DELETE makes a wallet, unless it is the method that the profile states."""
-    alice = node.accounts.new().key
-    request = node.pkps.creation(alice)
-    made, wallets = node.session.accept(request)[1], unchanged_list(node.session, "list_wallets", alice)
-    with judge(), Refusals(node.session, control=made, unchanged=[wallets]) as refusals:
-        for method in sorted({"GET", "DELETE"} - {request.operation.method}):
+@case("writes-by-no-other-method", requirements=["EP-420"], needs=NEEDS)
+def writes_by_no_other_method(judge: Judge, node: Node) -> None:
+    """No method but the one of the table, or that the profile states, makes an account, a wallet or a group."""
+    account = node.accounts.new()
+    alice, wallet = account.key, node.pkps.creation(account.key)
+    g, h = node.groups.add(alice), node.groups.add(alice)
+    removed = node.groups.remove(alice, h.id)
+    created = node.session.accept(wallet)[1]
+    named = node.session.request("new_account", account_name=node.label, account_description="made by the suite")
+    made = node.session.accept(named)[1]
+    tries = [
+        (made.changed(), "GET"),
+        *((created.changed(), method) for method in ("DELETE", "GET") if method != wallet.operation.method),
+        (g.accepted.changed(), "PUT"),
+        (g.accepted.changed(), "PATCH"),
+        (removed.changed(group_id=g.id), "DELETE"),
+    ]
+    reads = [unchanged_list(node.session, name, alice) for name in ("list_wallets", "list_groups")]
+    with judge(), Refusals(node.session, control=[made, created, g.accepted, removed], unchanged=reads) as refusals:
+        for request, method in tries:
             refusals.send(replace(request, method=method), ["any"])
 
 
@@ -91,3 +108,130 @@ def list_wallets_in_group_pages(judge: Judge, node: Node) -> None:
         judge.same([len(page) for page in pages], [1, 1], "the number of wallets on each page")
         listed = pluck((wallet for page in pages for wallet in page), "wallet_address")
         judge.same_hexes(listed, [pkp.address for pkp in pkps], "the wallets on both pages", any_order=True)
+
+
+# -------------------------------------------------------------------------------------------------- malformed bodies
+
+NOT_JSON = ('{"name": "text", ', "", "name=text&group_id=1", "{} {}", "<name>text</name>")
+NO_OBJECT = ("[]", '[{"name": "text"}]', '"text"', "5", "null", "true")
+NOT_UTF_8 = '{"name": "\ud800"}'
+"""A lone surrogate goes out as the three bytes that UTF-8 forbids."""
+DEEP = "[" * 20_000
+Forms = Sequence[Sequence[object]]
+WRONG_TEXTS: Forms = ((5, True), (["text"], {"text": "text"}))
+WRONG_IDS: Forms = (("text", ""), (1.5, -1, 2**64), (True, None, [1], {"id": 1}))
+WRONG_LISTS: Forms = (("text", 5, True, {"text": "text"}), ([None], [True], [[]]))
+NAMES_WHAT_THERE_IS = frozenset({"group_id", "usage_api_key"})
+"""A value of the wrong type may be refused like one that is not there."""
+
+Writes = tuple[Sequence[tuple[Accepted, dict[str, object]]], Sequence[tuple[str, dict[str, object]]]]
+"""Accepted writes, what to change to make each one accepted again, with an effect, and the lists that would show it."""
+
+
+def writes_of_keys(node: Node, alice: str) -> Writes:
+    """Writes of usage keys."""
+    first, second = node.usage_keys.add(alice, Permissions(can_create_groups=True)), node.usage_keys.add(alice)
+    writes: list[tuple[Accepted, dict[str, object]]] = [
+        (first.accepted, {"name": "another"}),
+        (node.usage_keys.update(alice, first.key, NO_PERMISSIONS), {"name": "updated"}),
+        (node.usage_keys.rename(alice, first.key), {"name": "renamed"}),
+        (node.usage_keys.remove(alice, second.key), {"usage_api_key": first.key}),
+    ]
+    return writes, [("list_api_keys", {})]
+
+
+def writes_of_groups(node: Node, alice: str) -> Writes:
+    """Writes of groups."""
+    g, h = node.groups.add(alice), node.groups.add(alice)
+    writes: list[tuple[Accepted, dict[str, object]]] = [
+        (g.accepted, {"group_name": "another"}),
+        (node.groups.update(alice, g.id, pkp_ids=[], cid_hashes=[]), {"name": "updated"}),
+        (node.groups.remove(alice, h.id), {"group_id": g.id}),
+    ]
+    return writes, [("list_groups", {})]
+
+
+def writes_of_members(node: Node, alice: str) -> Writes:
+    """Writes of what a group lists."""
+    p, q = node.pkps.create_several(alice, 2)
+    one, two = (node.actions.sample_cid(name) for name in ("one", "two"))
+    # Its id is 1 on many nodes, what a wrong value might be taken for.
+    g = node.groups.add(alice, pkp_ids=[p.id], cid_hashes=[hashed_cid(one)]).id
+    writes: list[tuple[Accepted, dict[str, object]]] = [
+        (node.groups.add_action(alice, g, two), {}),
+        (node.groups.remove_action(alice, g, hashed_cid(two)), {"hashed_cid": hashed_cid(one)}),
+        (node.groups.add_pkp(alice, g, q.id), {}),
+        (node.groups.remove_pkp(alice, g, q.id), {"pkp_id": p.id}),
+    ]
+    return writes, [(name, {"group_id": g}) for name in IN_GROUP]
+
+
+def writes_of_actions(node: Node, alice: str) -> Writes:
+    """Writes of actions."""
+    one, two = (node.actions.sample_cid(name) for name in ("one", "two"))
+    added = node.actions.add(alice, two)
+    node.actions.add(alice, one)
+    writes: list[tuple[Accepted, dict[str, object]]] = [
+        (added, {}),
+        (node.actions.update(alice, hashed_cid(one), "updated"), {"name": "again"}),
+        (node.actions.delete(alice, hashed_cid(two)), {"hashed_cid": hashed_cid(one)}),
+    ]
+    return writes, [("list_actions", {}), ("list_wallets", {})]
+
+
+@case(
+    "malformed-bodies-and-other-methods",
+    requirements=["EP-030", "EP-420"],
+    needs=NEEDS,
+    each={
+        "usage-keys": writes_of_keys,
+        "groups": writes_of_groups,
+        "group-members": writes_of_members,
+        "actions": writes_of_actions,
+    },
+)
+def malformed_bodies_and_other_methods(judge: Judge, node: Node, row: Callable[[Node, str], Writes]) -> None:
+    """Nothing comes, changes or goes by a malformed body or by GET, no list is served by POST, and right ones go on."""
+    alice = node.accounts.new().key
+    writes, lists = row(node, alice)
+    reads = [unchanged_list(node.session, name, alice, **members) for name, members in lists]
+    pages = [node.session.request(name, alice, **members, **one_item_page(node.session)) for name, members in lists]
+    controls = [node.session.accept(page)[1] for page in pages]
+    # Which 4xx a router answers with is its own choice; what counts is that it refuses and that nothing happens.
+    with (
+        judge.apart("EP-420"),
+        Refusals(node.session, control=[*controls, *(control for control, _ in writes)], unchanged=reads) as refusals,
+    ):
+        for page in pages:
+            refusals.send(replace(page, method="POST"), ["any"])
+        for control, others in writes:
+            right = control.changed(**others)
+            in_query = {name: value for name, value in right.members.items() if not isinstance(value, list)}
+            refusals.send(replace(right, method="GET", members=in_query), ["any"])
+    # Whether the refusal of a malformed body is a 400 or a 422 is the node's choice.
+    for turn, (control, others) in enumerate(writes):
+        with judge.apart("EP-030"), Refusals(node.session, control=control, unchanged=reads) as refusals:
+            for request, classes in malformed(control.changed(**others), turn):
+                refusals.send(request, classes)
+    with judge.apart("EP-030"):
+        control, others = writes[0]
+        node.session.accept(control.changed(**others))
+
+
+def malformed(right: OutgoingRequest, turn: int) -> Iterator[tuple[OutgoingRequest, Sequence[str]]]:
+    """Wrong forms of a request, one of each kind, with the classes of their refusals; another turn takes other ones."""
+    ill_formed = ("malformed", "invalid")
+    values = list(right.members.values())
+    bodies = [NOT_JSON[turn % len(NOT_JSON)], NO_OBJECT[turn % len(NO_OBJECT)], NOT_UTF_8, written(values)]
+    # Right values in their order are no object either, nor is the only one.
+    bodies += [written(values[0])] if len(values) == 1 else [DEEP] if turn == 0 else []
+    for body in bodies:
+        yield replace(right, body=body), ill_formed
+    for number, (name, value) in enumerate(right.members.items()):
+        classes = (*ill_formed, "not_found") if name in NAMES_WHAT_THERE_IS else ill_formed
+        wrong = WRONG_IDS if name == "group_id" else WRONG_TEXTS if isinstance(value, str) else ()
+        for forms in WRONG_LISTS if name in GROUP_LISTS else wrong:
+            form = forms[(turn + number) % len(forms)]
+            # In `remove_group` an id is sent as a text, whatever it is.
+            alone = written({right.operation.request.get(name, name): form}) if len(values) == 1 else None
+            yield replace(right.changed(**{name: form}), body=alone), classes
