@@ -26,7 +26,7 @@ CAUGHT_BY = {
         "GRPLIFE-110 GRPLIFE-120 GRPLIFE-160 EXEC-230",
     ),
     "split-groups": ("execution_rule::conditions-in-different-groups", "EXEC-060"),
-    "wildcard-ignored-for-removal": ("usage_keys::wallets-in-all-groups", "UKEY-240 UKEY-320"),
+    "wildcard-ignored-for-removal": ("usage_keys::wallets-in-all-groups", "UKEY-240 UKEY-310 UKEY-320"),
     "add-permission-removes": ("scopes::each-scope-can-be-granted", "SCOPE-090"),
     "reads-charged": ("metering::each-read-is-free", "BILL-150 LIM-050 LIST-150"),
     "issued-in-future": ("envelopes::outside-the-window", "ENV-260 LIM-020"),

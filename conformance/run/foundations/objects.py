@@ -153,13 +153,13 @@ OBJECTS = (
             f"{operation} after additions",
             operation,
             partial(trials.lists_follow_additions, operation=operation),
-            f"lists::{case}",
+            f"lists::{judge}",
             "LIST-170",
             departures=(Mismatch,),
         )
-        for operation, case in (
+        for operation, judge in (
             ("list_groups", "lists-follow-group-writes"),
-            ("list_api_keys", "items-go-one-by-one"),
+            ("list_api_keys", "full-pages-follow-writes"),
             ("list_wallets", "lists-follow-wallet-and-action-writes"),
             ("list_actions", "lists-follow-wallet-and-action-writes"),
         )
