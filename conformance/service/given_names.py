@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from itertools import count
 from threading import Lock
 
-from conformance.endpoints.messages import Answer
+from conformance.endpoints.messages import Answer, AskedAt
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.values.json_values import member
 
@@ -69,7 +69,8 @@ class GivenNames:
 
     def note(self, request: OutgoingRequest, answer: Answer) -> None:
         """Note what a request has named, or that it may have freed a name."""
-        if request.operation.name not in KINDS or not answer.accepted:
+        is_of_names = request.operation.name in KINDS and request.asked_at is AskedAt.ENDPOINT
+        if not is_of_names or not answer.accepted:
             return
         name = _name(request)
         with self._lock:
@@ -89,7 +90,7 @@ class GivenNames:
 
 
 def _name(request: OutgoingRequest) -> str | None:
-    """The name that a request gives; None where it gives none, or has a body of its own."""
-    naming = NAMING.get(request.operation.name)
+    """The name that a request to an endpoint gives; None where it gives none, or has a body of its own."""
+    naming = NAMING.get(request.operation.name) if request.asked_at is AskedAt.ENDPOINT else None
     name = request.members.get(naming[1]) if naming and request.body is None else None
     return name if isinstance(name, str) else None

@@ -55,19 +55,24 @@ class Pkps:
         so, they are computed.
         """
         addresses = [Address(printed(member(answer.value, "wallet_address"))) for answer, _ in made]
-        ids = self._ids_by_rule(key, addresses) or self._ids_in_list(key, addresses)
+        ids = self._ids(key, addresses)
         return [Pkp(own, address, accepted) for own, address, (_, accepted) in zip(ids, addresses, made, strict=True)]
 
-    def _ids_by_rule(self, key: str, addresses: Sequence[Address]) -> list[PkpId]:
-        """The computed ids; none where the rule is not stated, or the list has contradicted it."""
+    def _ids(self, key: str, addresses: Sequence[Address]) -> list[PkpId]:
         target = self._session.target
         with read_aside():
             rule = target.profile_value(ID_RULE)
         if rule is None or ID_RULE in target.profile.assumed:
-            return []
-        computed = [pkp_id(address, rule) for address in addresses]
-        holds = target.remembered(ID_RULE, lambda: self._ids_in_list(key, addresses) == computed)
-        return computed if holds else []
+            return self._ids_in_list(key, addresses)
+        computed, listed = [pkp_id(address, rule) for address in addresses], list[PkpId]()
+
+        def holds() -> bool:
+            listed.extend(self._ids_in_list(key, addresses))
+            return listed == computed
+
+        if target.remembered(ID_RULE, holds):
+            return computed
+        return listed or self._ids_in_list(key, addresses)
 
     def _ids_in_list(self, key: str, addresses: Sequence[Address]) -> list[PkpId]:
         listed = self.list(key)
