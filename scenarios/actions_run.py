@@ -217,8 +217,14 @@ def holds(logs: str, part: str) -> bool:
 
 @case("logs-in-order", requirements=["EXEC-180"], needs=NEEDS, uses=[FORMS])
 def logs_in_order(judge: Judge, node: Node) -> None:
-    """`logs` holds what the action wrote, all of it and in order."""
+    """`logs` holds what the action wrote, all of it as it is and in order."""
     key = runner(node).key
+    judge_order(judge, node, key)
+    judge_lines(judge, node, key)
+
+
+def judge_order(judge: Judge, node: Node, key: str) -> None:
+    """Lines come in the order in which they were written, also those outside of `main`."""
     code = """
         console.log("line-000 outside of main");
         async function main(params) {
@@ -242,10 +248,8 @@ def logs_in_order(judge: Judge, node: Node) -> None:
         judge.that("not a log" not in logs, "logs without what `main` returned", logs)
 
 
-@case("logs-hold-every-line-as-it-is", requirements=["EXEC-180"], needs=NEEDS, uses=[FORMS])
-def logs_hold_every_line_as_it_is(judge: Judge, node: Node) -> None:
-    """`logs` holds equal lines as often as they were written, long ones whole, and every argument."""
-    key = runner(node).key
+def judge_lines(judge: Judge, node: Node, key: str) -> None:
+    """Equal lines come as often as they were written, long ones whole, and every argument."""
     code = r"""
         async function main(params) {
           for (let i = 0; i < 3; i++) console.log("again " + params.word);

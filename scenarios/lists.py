@@ -14,7 +14,7 @@ from dataclasses import replace
 from conformance.cases import Judge, case
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.service.derivations import account_hash, hashed_cid
-from conformance.service.lists import page_or_none, read_page, read_pages
+from conformance.service.lists import IN_GROUP, first_page, page_or_none, read_page, read_pages
 from conformance.service.node import Node
 from conformance.service.refusal import must_be_as_stated, was_accepted
 from conformance.service.sample_calls import sample_objects, sample_reads
@@ -31,11 +31,6 @@ def counted(items: Sequence[object]) -> Counter[str]:
     return Counter(map(printed, items))
 
 
-def newest_group(node: Node, key: str) -> object:
-    """The id at the end of `list_groups`, in the form in which it stands there."""
-    return member(member(node.groups.list(key), "-1"), "id")
-
-
 # ------------------------------------------------------------------------------------------------------- creation order
 
 
@@ -47,8 +42,9 @@ def groups_in_creation_order(judge: Judge, node: Node) -> None:
     # Names in no order: a list sorted by name, or newest first, shows another one last. Twelve: a list sorted by the
     # text of ids shows the tenth before the second.
     for name in "mzakcybxdwev":
-        groups.append(node.groups.add(alice, name).id)
-        made.append(newest_group(node, alice))
+        group = node.groups.add(alice, name)
+        groups.append(group.id)
+        made.append(group.listed_id)
     with judge():
         listed = pluck(node.groups.list(alice), "id")
         judge.that(len(set(map(printed, listed))) == len(listed), "each id once in the list", listed)
@@ -65,10 +61,7 @@ def groups_in_creation_order(judge: Judge, node: Node) -> None:
 def creation_order_across_pages(judge: Judge, node: Node) -> None:
     """The pages of `list_groups` joined are the creation order, with no group twice and none missing."""
     alice = node.accounts.new().key
-    made = []
-    for number in range(5):
-        node.groups.add(alice, str(number))
-        made.append(newest_group(node, alice))
+    made = [node.groups.add(alice, str(number)).listed_id for number in range(5)]
     request = node.session.request("list_groups", alice)
     with judge():
         groups = node.groups.list(alice)
@@ -213,6 +206,39 @@ def largest_page(judge: Judge, node: Node) -> None:
         judge.same("capped" if served else "refused", beyond, "what becomes of a larger page size")
         if served:
             judge.same(answer.value, groups[:largest], "the page that is cut down")
+
+
+@case("bad-page-fields", requirements=["LIST-100"], needs=NEEDS, uses=[{"semantics.managed_key_wallet_listed": False}])
+def bad_page_fields(judge: Judge, node: Node) -> None:
+    """A malformed page number or size is refused or answered harmlessly, and the next call works."""
+    alice, bob = node.accounts.new().key, node.accounts.new().key
+    node.pkps.create(bob)
+    pkps, cids = node.pkps.create_several(alice, 2), [node.actions.sample_cid(name) for name in "xy"]
+    for cid in cids:
+        node.actions.add(alice, cid)
+    for number in range(2):
+        node.usage_keys.add(alice, name=str(number))
+        g = node.groups.add(alice, pkp_ids=[pkp.id for pkp in pkps], cid_hashes=list(map(hashed_cid, cids))).id
+    names = ("list_groups", "list_api_keys", "list_actions", "list_wallets")
+    requests = [node.session.request(name, alice) for name in names]
+    requests += [node.session.request(name, alice, group_id=g) for name in reversed(IN_GROUP)]
+    wholes = [read_pages(node.session, request) for request in requests]
+    first = first_page(node.session)
+    numbers = [(-1, 1), ("one", 1), (2**64 - 1, 2), (2**64, 1)]
+    sizes = [(first, 0), (first, -1), (first, "all"), (first, 2**64)]
+    for turn, (request, items) in enumerate(zip(requests, wholes, strict=True)):
+        # Every other form goes to the next list.
+        for page_number, page_size in [*numbers, *sizes][turn % 2 :: 2]:
+            page = {"page_number": page_number, "page_size": page_size}
+            with judge.apart():
+                answer = node.session.send(replace(request, members={**request.members, **page}))
+                if was_accepted(node.session, answer, or_refused=["any"]):
+                    others = counted(answer.value if isinstance(answer.value, list) else [answer.value]) - counted(
+                        items
+                    )
+                    judge.same(list(others), [], f"what {request.operation.name} shows that is not in the list")
+        with judge.apart(why="the next call works"):
+            judge.same(read_pages(node.session, request), items, f"{request.operation.name} after malformed fields")
 
 
 # -------------------------------------------------------------------------------------------------- lists follow writes

@@ -76,13 +76,11 @@ class Pair(NamedTuple):
         """The list of a group."""
         return unchanged_list(node.session, self.lists, alice, group_id=group)
 
-    def must_show(self, judge: Judge, items: object, *, old: bool | None = None, new: bool | None = None) -> None:
-        """Raise a departure unless a list shows a member, or does not."""
+    def shows(self, items: object) -> tuple[bool, bool]:
+        """Whether a list shows the old member, and whether the new one."""
         shown = pluck(items if isinstance(items, list) else [], self.field)
-        for wanted, value in ((old, self.old), (new, self.new)):
-            if wanted is not None:
-                does = any(same_hex(one, value) for one in shown)
-                judge.that(does == wanted, f"{self.lists} {'' if wanted else 'not '}to show {value}", items)
+        old, new = (any(same_hex(one, value) for one in shown) for value in (self.old, self.new))
+        return old, new
 
 
 def two_actions(node: Node) -> Pair:
@@ -143,14 +141,10 @@ def judge_named(judge: Judge, node: Node, alice: str, pair: Pair, groups: Sequen
         return
     reads = [pair.read(node, alice, group) for group in (g, h, between)]
     in_g, in_h, in_between = node.session.recent_reads.values(reads)
-    with judge.apart(pair.adds.named, why="the group lists what the key added"):
-        pair.must_show(judge, in_g, new=True)
-    with judge.apart(pair.removes.named, why="what the key removed is gone from the group"):
-        pair.must_show(judge, in_g, old=False)
-    with judge.apart("UKEY-290", why="the key changed both groups that its arrays name"):
-        pair.must_show(judge, in_h, new=True, old=False)
-    with judge.apart("UKEY-290", why="the group that lies between the named ones stays as it was"):
-        pair.must_show(judge, in_between, new=False, old=True)
+    if judge_changed(judge, pair, in_g, pair.adds.named, pair.removes.named):
+        judge_changed(judge, pair, in_h, "UKEY-290", "UKEY-290")
+        with judge.apart("UKEY-290", why="the group that lies between the named ones stays as it was"):
+            judge.that(pair.shows(in_between) == (True, False), f"{pair.lists} as before", in_between)
     adds, _, removes, _ = controls
     for opened, control in ((pair.adds, adds), (pair.removes, removes)):
         with judge.apart(opened.others, "UKEY-290", why=f"the key's {opened.array} does not name this group"):
@@ -164,6 +158,16 @@ def judge_named(judge: Judge, node: Node, alice: str, pair: Pair, groups: Sequen
             removes.changed(group_id=h, **pair.remove_new),
         ):
             refusals.send(replace(refused, credential=empty), ["forbidden"])
+
+
+def judge_changed(judge: Judge, pair: Pair, items: object, of_adding: str, of_removing: str) -> bool:
+    """Judge the list of a group to which a key added the new member, and from which it removed the old one."""
+    old, new = pair.shows(items)
+    with judge.apart(of_adding, why="the group lists what the key added"):
+        judge.that(new, f"{pair.lists} to show {pair.new}", items)
+    with judge.apart(of_removing, why="what the key removed is gone from the group"):
+        judge.that(not old, f"{pair.lists} not to show {pair.old}", items)
+    return new and not old
 
 
 @case("actions-in-all-groups", requirements=["UKEY-120", "UKEY-160", "UKEY-310", "UKEY-320"], needs=NEEDS)
@@ -188,28 +192,27 @@ def wallets_in_all_groups(judge: Judge, node: Node) -> None:
 
 def judge_wildcard(judge: Judge, node: Node, alice: str, pair: Pair, new_group: Callable[[], Group]) -> None:
     """Judge a key whose arrays hold 0 alone, and one whose arrays hold it beside a group's id."""
-    g = new_group().id
+    g, other = new_group().id, new_group().id
     changes = ((pair.adds, pair.add_new), (pair.removes, pair.remove_old))
     key = node.usage_keys.add(alice, NO_PERMISSIONS.but({opened.array: [0] for opened, _ in changes})).key
     younger = new_group().id
-    for group, what in ((g, "for all groups"), (younger, "for groups made after the key")):
-        for opened, members in changes:
-            own = [opened.all] if group == g else []
-            with judge.apart(*own, "UKEY-320", why=f"the wildcard 0 in {opened.array} holds {what}"):
-                node.session.accept(node.session.request(opened.operation, key, group_id=group, **members))
-        items = pair.read(node, alice, group).get()
-        for opened, shown in ((pair.adds, {"new": True}), (pair.removes, {"old": False})):
-            own = [opened.all] if group == g else []
-            with judge.apart(*own, "UKEY-320", why="the group's list shows what the key did"):
-                pair.must_show(judge, items, **shown)
+
+    def change(opened: Opened, members: Mapping[str, object], key: str, group: GroupId) -> None:
+        node.session.accept(node.session.request(opened.operation, key, group_id=group, **members))
+
+    for opened, members in changes:
+        with judge.apart(opened.all, "UKEY-320", why=f"the wildcard 0 in {opened.array} holds for all groups"):
+            change(opened, members, key, g)
+        with judge.apart("UKEY-320", why=f"the wildcard 0 in {opened.array} holds for groups made after the key"):
+            change(opened, members, key, younger)
+    if judge_changed(judge, pair, pair.read(node, alice, g).get(), pair.adds.all, pair.removes.all):
+        judge_changed(judge, pair, pair.read(node, alice, younger).get(), "UKEY-320", "UKEY-320")
     # "Execution rule" says "includes a group G (or `0`)", "Authentication" "or `0` as the wildcard".
     arrays = {opened.array: ids for (opened, _), ids in zip(changes, ([0, g], [g, 0]), strict=True)}
     with judge("UKEY-310", why="0 in an array is the wildcard beside other ids, too"):
         beside = node.usage_keys.add(alice, NO_PERMISSIONS.but(arrays)).key
-        third = new_group().id
         for opened, members in changes:
-            node.session.accept(node.session.request(opened.operation, beside, group_id=third, **members))
-        pair.must_show(judge, pair.read(node, alice, third).get(), new=True, old=False)
+            change(opened, members, beside, other)
 
 
 @case(
