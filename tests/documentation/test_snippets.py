@@ -106,7 +106,7 @@ def test_example_of_vectors_finds_what_a_verifier_gets_wrong() -> None:
     folder = fixtures() / "typed_data"
     assert list(names["misjudged"](folder, judged_by_the_node)) == []
     reasons = {topic for _, _, topic, _ in names["misjudged"](folder, lambda *_, **__: True)}
-    assert {"other-chain", "too-old-by-a-second", "signer-is-another", "other-flows"} <= reasons
+    assert {"other-domains", "too-old-by-a-second", "signer-is-another", "other-flows"} <= reasons
 
 
 def judged_by_the_node(typed_data: str, signature: str, *, primary_type: str, **where: Any) -> bool:
