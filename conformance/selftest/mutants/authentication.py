@@ -28,17 +28,6 @@ def bearer_is_not_taken(node: Node, operations: str | tuple[str, ...]) -> None:
     ask_as(node, operations, lambda request: header(request, b"x-api-key"))
 
 
-@mutant("AUTH-020", each=["bearer", "BEARER"])
-def scheme_counts_in_its_usual_capitals(node: Node, refused: str) -> None:
-    """Take a key under `Bearer`, but under `{refused}` not."""
-
-    def key(request: Received) -> str:
-        scheme = header(request, b"authorization").partition(" ")[0]
-        return "" if scheme == refused else presented(request)
-
-    ask_as(node, SERVED, key)
-
-
 @mutant(
     "AUTH-010",
     each=[row("everywhere", SERVED), row("in-one-write", "update_action_metadata")],
