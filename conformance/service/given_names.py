@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from itertools import count
-from threading import Lock
+from threading import Lock, get_ident
 
 from conformance.endpoints.messages import Answer, AskedAt
 from conformance.endpoints.requests import OutgoingRequest
@@ -40,6 +40,7 @@ class GivenNames:
     def __init__(self, repeatable: set[str]) -> None:
         """`repeatable` holds the kinds of which the node has taken two of the same name; all sessions share it."""
         self._lock = Lock()
+        self._thread = get_ident()
         self._repeatable = repeatable
         self._given: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         """How often, by kind and account key."""
@@ -65,6 +66,7 @@ class GivenNames:
             if kind in self._repeatable or given[name] == 1:
                 return None
             new = next(new for new in (f"{name} {number}" for number in count(2)) if new not in given)
+            given[new] += 1
         return request.changed(**{member_name: new})
 
     def note(self, request: OutgoingRequest, answer: Answer) -> None:
@@ -77,7 +79,8 @@ class GivenNames:
             place = self._place(request)
             if request.operation.name not in CREATIONS:
                 self._standing[place].clear()
-            elif name is not None and name in self._standing[place]:
+            elif name in self._standing[place] and get_ident() == self._thread:
+                # Of requests sent at once a node may take two of one name though it takes none after the other.
                 self._repeatable.add(place[0])
             if name is not None:
                 self._standing[place].add(name)

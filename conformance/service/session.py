@@ -127,7 +127,6 @@ class Session:
         self._given_names.sending(request)
         answer = self._send(request) if at_once else self._settling.send(request, self._send)
         if renamed := self._given_names.renamed(request, answer):
-            self._given_names.sending(renamed)
             request, answer = renamed, self._send(renamed)
         self._given_names.note(request, answer)
         return answer

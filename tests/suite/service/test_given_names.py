@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from conformance.problems import NotAccepted
 from conformance.selftest.tools.serving import target_node
 from conformance.selftest.variants import VARIANTS
 from conformance.service import Accounts, Groups, Session, UsageKeys
+from conformance.service.at_once import at_once
 from conformance.values.json_values import pluck
 
 DEMANDING = VARIANTS["demanding"]
@@ -49,3 +52,14 @@ def test_refusal_of_a_new_name_is_sent_once() -> None:
             Groups(session).add(alice, "new", pkp_ids=["no id"])
 
         assert len(session.log) == before + 1
+
+
+def test_two_equal_names_of_requests_at_once_do_not_tell_that_the_node_takes_them(on_chain: Session) -> None:
+    on_chain.target.repeatable_names.clear()  # the node is shared with other tests
+    alice = Accounts(on_chain).new().key
+    at_once([partial(Groups(on_chain).add, alice, "at once")] * 2)
+    assert on_chain.target.repeatable_names == set()
+
+    for _ in range(2):
+        Groups(on_chain).add(alice, "one by one")
+    assert on_chain.target.repeatable_names == {"group"}
