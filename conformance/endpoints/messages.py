@@ -65,6 +65,8 @@ class Answer:
     asked_at: AskedAt = AskedAt.ENDPOINT
     fault: str = ""
     """Why its body cannot be read; empty where nothing is known against it."""
+    renamed: dict[str, object] = field(default_factory=dict)
+    """The members that were sent in place of the request's own, whose name the node had refused."""
     _value: object = field(default=MISSING)
 
     @property

@@ -127,7 +127,9 @@ class Session:
         self._given_names.sending(request)
         answer = self._send(request) if at_once else self._settling.send(request, self._send)
         if renamed := self._given_names.renamed(request, answer):
-            request, answer = renamed, self._send(renamed)
+            answer = self._send(renamed)
+            answer.renamed = {name: value for name, value in renamed.members.items() if value != request.members[name]}
+            request = renamed
         self._given_names.note(request, answer)
         return answer
 

@@ -168,6 +168,7 @@ class Judge:
         try:
             request = self._account.request(example)
             answer = run.send(request)
+            request = request.changed(**answer.renamed)
             raise_for_trouble(answer)
         except ServerFault as problem:
             return Finding(problem, _of_fault(example))
