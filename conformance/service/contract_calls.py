@@ -11,7 +11,6 @@ from dataclasses import replace
 from eth_abi.abi import decode
 from eth_abi.exceptions import DecodingError
 from eth_utils.address import to_checksum_address
-from eth_utils.crypto import keccak
 
 from conformance.endpoints.chain import selector
 from conformance.endpoints.conversation import LONGEST_ANSWER
@@ -21,7 +20,7 @@ from conformance.problems import StepProblem
 from conformance.profile import Function, Parameter, read_aside
 from conformance.profile.chain import CREATION, FIXED_WRITES, AccountAbi
 from conformance.service.contract import EXECUTE
-from conformance.service.derivations import account_hash, usage_key_hash
+from conformance.service.derivations import account_hash, usage_key_hash, wallet_hash
 from conformance.service.session import Session
 from conformance.values.json_text import parse, written
 from conformance.verdict import ContractCall
@@ -70,9 +69,8 @@ class ContractCalls:
                 match _member(request, "method"), _member(request, "params"):
                     case ("eth_call" | "eth_estimateGas") as method, [dict(call), *_]:
                         data = bytes.fromhex(str(call.get("data")).removeprefix("0x"))
-                        if method == "eth_call" or _member(
-                            reply, "error"
-                        ):  # an estimate that holds is followed by the write
+                        # An estimate that holds is followed by the write.
+                        if method == "eth_call" or _member(reply, "error"):
                             yield self._called(str(call.get("from", "")), data, reply)
                     case "eth_sendRawTransaction", [str(raw)]:
                         sender, transaction = opened(raw)
@@ -114,7 +112,7 @@ def own_names(session: Session) -> dict[str, str]:
     names: dict[str, str] = {}
     for wallet in session.wallets:
         names[f"{wallet.name}'s wallet"] = wallet.address
-        names[f"{wallet.name}'s account"] = f"0x{keccak(hexstr=wallet.address).hex()}"
+        names[f"{wallet.name}'s account"] = wallet_hash(wallet.address)
     for key, variable in session.secrets.names.items():
         with suppress(StepProblem, ValueError), read_aside():
             names[f"{variable}'s account"] = account_hash(key, session.profile)
@@ -141,17 +139,7 @@ def _member(value: object, name: str) -> object:
 
 
 def _by_name(parameters: Sequence[Parameter], data: bytes) -> dict[str, object]:
-    values = decode([parameter.type for parameter in parameters], data)
-    return {
-        one.name or str(place): _shown(one, value)
-        for place, (one, value) in enumerate(zip(parameters, values, strict=True))
-    }
-
-
-def _paired(
-    parameters: Sequence[Parameter], values: Sequence[object]
-) -> Iterator[tuple[int, tuple[Parameter, object]]]:
-    return enumerate(zip(parameters, values, strict=True))
+    return _members(parameters, decode([parameter.type for parameter in parameters], data))
 
 
 def _members(parameters: Sequence[Parameter], values: Sequence[object]) -> dict[str, object]:
@@ -165,10 +153,7 @@ def _shown(parameter: Parameter, value: object) -> object:
         item = Parameter(parameter.type.rpartition("[")[0], parameter.name, parameter.members)
         return [_shown(item, one) for one in value]
     if isinstance(value, tuple | list):
-        return {
-            one.name or str(place): _shown(one, inner)
-            for place, (one, inner) in enumerate(zip(parameter.members, value, strict=True))
-        }
+        return _members(parameter.members, value)
     if isinstance(value, bytes):
         return f"0x{value.hex()}"
     if isinstance(value, int) and value >= SHOWN_AS_HEX:
