@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from conformance.selftest.tools.accounts import View
 from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, wrap
-from conformance.selftest.tools.alter_payments import take, wallet_of
+from conformance.selftest.tools.alter_payments import take_also
 from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import LISTS
@@ -165,15 +165,7 @@ def second_wallet_is_listed_late(node: Node) -> None:
 @mutant("LIST-150", also="BILL-150 LIM-050")
 def lists_cost_a_cent(node: Node) -> None:
     """Charge a cent for a list."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        wallet = wallet_of(node, request)
-        if given.accepted and wallet is not None:
-            take(node, wallet, 1)
-        return given
-
-    intercept(node, LISTS, handler)
+    take_also(node, LISTS, lambda _: 1)
 
 
 @mutant(

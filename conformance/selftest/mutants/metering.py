@@ -21,7 +21,7 @@ from conformance.selftest.tools.alter import (
     members,
     wrap,
 )
-from conformance.selftest.tools.alter_payments import BALANCE, give, take, wallet_of
+from conformance.selftest.tools.alter_payments import BALANCE, give, take, take_also, wallet_of
 from conformance.selftest.tools.alter_runs import RUN
 from conformance.selftest.tools.api_keys import header, is_by_usage_key, presented
 from conformance.selftest.tools.mutant import mutant, row
@@ -87,15 +87,7 @@ def runs_are_free(node: Node) -> None:
 @mutant("BILL-170")
 def writes_cost_three(node: Node) -> None:
     """Charge two cents more for each write, though the profile states one."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        wallet = wallet_of(node, request)
-        if given.accepted and wallet is not None:
-            take(node, wallet, 2)
-        return given
-
-    intercept(node, WRITES, handler)
+    take_also(node, WRITES, lambda _: 2)
 
 
 @mutant("BILL-170")
@@ -177,31 +169,18 @@ def balance_is_wrong(node: Node, kind: str) -> None:
 )
 def read_is_billed(node: Node, operation: str) -> None:
     """Charge a cent for `{operation}` to whoever's key is presented."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        wallet = wallet_of(node, request)
-        if given.accepted and wallet is not None:
-            take(node, wallet, 1)
-        return given
-
-    intercept(node, operation, handler)
+    take_also(node, operation, lambda _: 1)
 
 
 @mutant("BILL-170", also="LIM-050")
 def each_entry_of_a_new_group_costs(node: Node) -> None:
     """Charge a cent for each entry of the lists of `add_group`, beside the price of the write."""
 
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        wallet = wallet_of(node, request)
-        if given.accepted and wallet is not None:
-            lists = (body_of(request).get(name) for name in ("pkp_ids_permitted", "cid_hashes_permitted"))
-            if entries := sum(len(listed) for listed in lists if isinstance(listed, list)):
-                take(node, wallet, entries)
-        return given
+    def entries(request: Received) -> int:
+        lists = (body_of(request).get(name) for name in ("pkp_ids_permitted", "cid_hashes_permitted"))
+        return sum(len(listed) for listed in lists if isinstance(listed, list))
 
-    intercept(node, "add_group", handler)
+    take_also(node, "add_group", entries)
 
 
 @mutant("BILL-150", also="LIM-050 LIST-150")
@@ -224,29 +203,13 @@ def only_some_reads_are_free(node: Node) -> None:
 @mutant("BILL-150", also="LIM-050 LIST-150")
 def wallets_of_a_group_are_billed_to_usage_keys(node: Node) -> None:
     """Charge a cent for `list_wallets_in_group` by a usage key."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        wallet = wallet_of(node, request)
-        if given.accepted and wallet is not None and is_by_usage_key(node, request):
-            take(node, wallet, 1)
-        return given
-
-    intercept(node, "list_wallets_in_group", handler)
+    take_also(node, "list_wallets_in_group", lambda request: int(is_by_usage_key(node, request)))
 
 
 @mutant("BILL-150", also="LIM-050 LIST-150")
 def look_at_the_balance_is_billed(node: Node) -> None:
     """Charge a cent for a look at the balance, after it."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        wallet = wallet_of(node, request)
-        if given.accepted and wallet is not None:
-            take(node, wallet, 1)
-        return given
-
-    intercept(node, BALANCE, handler)
+    take_also(node, BALANCE, lambda _: 1)
 
 
 @mutant("BILL-140", each=["usage_keys", row("bearer", also="AUTH-030")], also="LIM-050")
@@ -416,15 +379,7 @@ def payments_during_a_run_are_lost(node: Node) -> None:
 @mutant("BILL-150", also="LIM-050 LIST-150")
 def long_code_is_billed(node: Node) -> None:
     """Charge a cent for the identifier of code that is longer than 4 kB."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        wallet = wallet_of(node, request)
-        if given.accepted and wallet is not None and len(request.body) > 4_096:
-            take(node, wallet, 1)
-        return given
-
-    intercept(node, "get_service_action_ipfs_id", handler)
+    take_also(node, "get_service_action_ipfs_id", lambda request: int(len(request.body) > 4_096))
 
 
 @mutant("BILL-150", also="LIM-050 LIST-150")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import itertools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from conformance.selftest.tools.alter import Answered, Forward, Received, body_of, intercept, members, wrap
@@ -65,6 +65,19 @@ def wallet_of(node: Node, request: Received) -> Address | None:
     secret = parse_key(presented(request))
     info = node.accounts.key_info(key_hash(secret)) if secret else None
     return node.accounts.account(info.account_hash).admin_wallet if info and info.account_hash else None
+
+
+def take_also(node: Node, operations: str | Iterable[str], cents: Callable[[Received], int]) -> None:
+    """Charge the caller of each accepted request so many cents besides its price."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        wallet = wallet_of(node, request)
+        if given.accepted and wallet is not None and (more := cents(request)):
+            take(node, wallet, more)
+        return given
+
+    intercept(node, operations, handler)
 
 
 def claimed(proof: str) -> Address | None:
