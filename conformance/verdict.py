@@ -95,13 +95,16 @@ class ConversationExchange:
     response_body: str
     seconds: float
     given: dict[str, str] = field(default_factory=dict)
-    """Variable to the filter of jq that takes its value from the answer."""
+    """Variable to the filter of jq that takes its value from the answer; of a request that was not sent, the filter may
+    name other variables: `$WALLET_ADDRESS_2`."""
     unrepeatable: str = ""
     """Why a script cannot send this request again; empty when it can."""
     operation: str = ""
     """The operation that was called; empty for the chain and for files."""
     contract: ContractCall | None = None
     """What a request to the chain calls; None for all others."""
+    not_sent: bool = False
+    """Whether the case computed what this request would have given: a script that repeats the case sends it."""
 
 
 @dataclass(frozen=True)

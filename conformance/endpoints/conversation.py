@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import quote, unquote
 
-from conformance.endpoints.log import ExchangeLog, RawExchange
+from conformance.endpoints.log import ComputedIds, ExchangeLog, RawExchange
 from conformance.endpoints.redaction import SHORTEST, Secrets
+from conformance.values.ids import Address
 from conformance.values.json_text import parse
 from conformance.verdict import ContractCall, Conversation, ConversationExchange
 
@@ -28,6 +30,8 @@ LONGEST_REQUEST = 60_000
 TOKEN = re.compile(rf"[A-Za-z0-9+/=_-]{{{SHORTEST},}}")
 VARIABLE = re.compile(r"\$\{([A-Z][A-Z0-9_]*_[0-9]+)\}")
 """How requests name a value that an earlier answer gave, or a key that the suite made up."""
+OF_JQ = re.compile(r"\$([A-Z][A-Z0-9_]*_[0-9]+)")
+"""How a filter names such a value."""
 MARK = "\ue000"
 """Stands for the `$` of a variable until the rest of a text is redacted."""
 HIDDEN = re.compile(r"\[(?:redacted|private key|key of another case)\]")
@@ -58,24 +62,31 @@ def conversation(
     every = log.raw
     numbers = _kept(every)
     kept = [every[number] for number in numbers]
+    places = [bisect_left(numbers, one.number - log.forgotten) + at for at, one in enumerate(log.computed)]
+    computed = dict(zip(places, log.computed, strict=True))
+    for place, one in computed.items():
+        kept.insert(place, one.reads)
     values = _Values(secrets.names, groups)
-    values.find_in(kept)
+    values.find_in(kept, computed)
     shown = [
-        replace(_shown(raw, values, number, secrets), contract=contract_call(raw)) for number, raw in enumerate(kept)
+        replace(_shown(raw, values, number, secrets), contract=contract_call(raw), not_sent=number in computed)
+        for number, raw in enumerate(kept)
     ]
     index = None if departed is None else departed - log.forgotten
+    at = numbers.index(index) if index in numbers else None
     known = {name: secrets.hide(value) for value, name in values.variables.items() if value not in secrets.names}
     return Conversation(
         exchanges=tuple(_without_unused(shown)),
-        left_out=log.forgotten + len(every) - len(kept),
-        departed=numbers.index(index) if index in numbers else None,
+        left_out=log.forgotten + len(every) - len(numbers),
+        departed=None if at is None else at + sum(place - number <= at for number, place in enumerate(places)),
         names=known | {name: value for value, name in values.group_ids.items()},
     )
 
 
 def _without_unused(exchanges: Sequence[ConversationExchange]) -> Iterator[ConversationExchange]:
-    """The exchanges, each giving only what some request holds."""
+    """The exchanges, each giving only what some request holds, or the filter for what one would have given."""
     used = {name for one in exchanges for text in _sent_texts(one) for name in VARIABLE.findall(text)}
+    used |= {name for one in exchanges if one.not_sent for path in one.given.values() for name in OF_JQ.findall(path)}
     for one in exchanges:
         yield replace(one, given={name: path for name, path in one.given.items() if name in used})
 
@@ -129,12 +140,18 @@ class _Values:
     given: dict[int, dict[str, str]] = field(default_factory=dict)
     """Number of an exchange to its variables, with the filters of jq that take them from the answer."""
 
-    def find_in(self, exchanges: Sequence[RawExchange]) -> None:
-        """Look through the answers of a conversation."""
+    def find_in(self, exchanges: Sequence[RawExchange], computed: Mapping[int, ComputedIds]) -> None:
+        """Look through the answers of a conversation, and what some requests, by their numbers, would have given."""
         self.variables |= {value: name.removeprefix("$") for value, name in self.credentials.items()}
         first = _first_uses(exchanges)
+        for number, one in computed.items():
+            first |= {address: number for address, own in one.ids.items() if own in first}
         found: set[str] = set()
         for number, raw in enumerate(exchanges):
+            for address, own in computed[number].ids.items() if number in computed else ():
+                if first.get(own, -1) > number:
+                    variable = self.variables.setdefault(own, self._variable("id"))
+                    self.given.setdefault(number, {})[variable] = self._in_list(address, computed[number].member)
             for name, path, value in _leaves(raw.response_body):
                 if isinstance(value, str) and value not in found and first.get(value, -1) > number:
                     found.add(value)
@@ -143,6 +160,11 @@ class _Values:
                 elif name in self.groups.answered and self._is_made(str(value), raw):
                     variable = self.group_ids.setdefault(str(value), self._variable("group"))
                     self.given.setdefault(number, {})[variable] = path
+
+    def _in_list(self, address: Address, member: str) -> str:
+        """The filter for the id of the wallet with an address, whatever the list looks like."""
+        known = f"${self.variables[address]}" if address in self.variables else json.dumps(address)
+        return f"[.. | objects | select(any(.[]; . == {known}))][0][{json.dumps(member)}]"
 
     def _is_made(self, value: str, raw: RawExchange) -> bool:
         """Whether it is a group that no earlier answer gave, or whose number its account gets once more."""

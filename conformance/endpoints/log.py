@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from conformance.endpoints.pace import Spending
 from conformance.endpoints.redaction import Secrets, as_curl
+from conformance.values.ids import Address, PkpId
 from conformance.verdict import Exchange
 
 LONGEST_KEPT = 300_000
@@ -54,6 +56,20 @@ class RawExchange:
         return Timing(called, self.method, self.status, self.seconds, len(self.response_body))
 
 
+@dataclass(frozen=True, slots=True)
+class ComputedIds:
+    """Ids of wallets that a case computed and did not read from the list of wallets."""
+
+    number: int
+    """Of the exchange that follows."""
+    reads: RawExchange
+    """The request that would have given them, without an answer: it was not sent."""
+    ids: Mapping[Address, PkpId]
+    """By the addresses of the wallets."""
+    member: str
+    """What an item of the list calls the id."""
+
+
 class ExchangeLog:
     """The exchanges of a case in order. Several threads may write."""
 
@@ -62,6 +78,7 @@ class ExchangeLog:
         self._exchanges: list[RawExchange] = []
         self._forgotten = 0
         self._borrowed = 0
+        self.computed: list[ComputedIds] = []
         self.spending = Spending()
         """What the case has spent by these exchanges."""
         self._lock = threading.Lock()

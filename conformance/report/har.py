@@ -65,6 +65,8 @@ def _entries(case: CaseResult, started: datetime) -> Iterator[dict[str, JsonValu
     told = failure.conversation or ConversationShown(exchanges=(), left_out=0, departed=None)
     at = started
     for number, exchange in enumerate(told.exchanges):
+        if exchange.not_sent:
+            continue
         departs = number == told.departed
         yield _entry(case.case, exchange, at, failure.exchange if departs else None)
         at += timedelta(seconds=exchange.seconds)

@@ -21,6 +21,7 @@ VARIABLE = re.compile(r"\$\{([A-Z][A-Z0-9_]*_[0-9]+)\}")
 KEY = re.compile(r"\$\{(API_KEY_[0-9]+)\}")
 UNPRINTABLE = re.compile(r"[^\x20-\x7e]")
 """Candidates of it, each of which is looked at."""
+OF_JQ = re.compile(r"\$([A-Z][A-Z0-9_]*_[0-9]+)")
 BODILESS = "HEAD"
 LONGEST_NAME = 150
 NO_ANSWER = "000"
@@ -44,8 +45,8 @@ send() {  # the status in the run, what is sent, and the arguments of curl
   fi
 }
 
-given() {  # a value of the last answer
-  jq --raw-output "$1" "$answer" || echo "nothing at $1 of the answer" >&2
+given() {  # a value of the last answer: the filter of jq, and the variables that it names
+  jq --raw-output "$@" "$answer" || echo "nothing at $1 of the answer" >&2
 }
 
 show_answer() {  # its beginning, in one line, without what controls a terminal
@@ -159,10 +160,13 @@ def _step(number: int, exchange: ConversationExchangeShown, base_url: str, names
     if exchange.unrepeatable:
         yield f"printf '%s\\n' {shlex.quote(f'{what}: not repeated, {exchange.unrepeatable}')}"
         return
-    status = NO_ANSWER if exchange.status is None else str(exchange.status)
+    if exchange.not_sent:
+        what = f"{what}, which gives what the run computed"
+    status = "200" if exchange.not_sent else NO_ANSWER if exchange.status is None else str(exchange.status)
     yield " ".join(["send", status, shlex.quote(what), *_arguments(exchange, base_url, names)])
     for name, path in exchange.given.items():
-        yield f"{name}=$(given {_quoted(path)})"
+        known = [f' --arg {one} "${one}"' for one in OF_JQ.findall(path) if exchange.not_sent and one in names]
+        yield f"{name}=$(given {_quoted(path)}{''.join(known)})"
 
 
 def _arguments(exchange: ConversationExchangeShown, base_url: str, names: frozenset[str]) -> Iterator[str]:

@@ -111,6 +111,8 @@ class ConversationExchangeShown(Part):
     """The operation that was called; empty for the chain and for files."""
     contract: ContractCallShown | None = None
     """What a request to the chain calls; null for all others."""
+    not_sent: bool = False
+    """Whether the case computed what this request would have given: a script that repeats the case sends it."""
 
 
 class ConversationShown(Part):

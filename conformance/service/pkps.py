@@ -11,7 +11,7 @@ from conformance.endpoints.requests import OutgoingRequest
 from conformance.profile import Operation, read_aside
 from conformance.service.acceptance import Accepted
 from conformance.service.derivations import pkp_id, pkp_id_in
-from conformance.service.lists import read_list
+from conformance.service.lists import one_item_page, read_list
 from conformance.service.session import DESCRIPTION, Session
 from conformance.values.ids import Address, GroupId, PkpId
 from conformance.values.json_values import MISSING, member, printed
@@ -71,6 +71,7 @@ class Pkps:
             return listed == computed
 
         if target.remembered(ID_RULE, holds):
+            self._session.note_computed(self._first_page(key), dict(zip(addresses, computed, strict=True)))
             return computed
         return listed or self._ids_in_list(key, addresses)
 
@@ -79,6 +80,10 @@ class Pkps:
         with nullcontext() if any(member(item, "id") is MISSING for item in listed) else read_aside():
             rule = self._session.target.profile_value(ID_RULE)
         return [pkp_id_in(listed, address, rule) for address in addresses]
+
+    def _first_page(self, key: str) -> OutgoingRequest:
+        page = {**one_item_page(self._session), "page_size": self._session.target.page_size}
+        return self._session.request("list_wallets", key, **page)
 
     def creation(self, key: str) -> OutgoingRequest:
         """The request for a new wallet."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -14,7 +14,7 @@ from conformance.endpoints.chain import ChainClient
 from conformance.endpoints.client import Target
 from conformance.endpoints.clock import NodeClock
 from conformance.endpoints.funding import Funder, Purse, funder_of
-from conformance.endpoints.log import ExchangeLog
+from conformance.endpoints.log import ComputedIds, ExchangeLog, RawExchange
 from conformance.endpoints.messages import Answer, AskedAt
 from conformance.endpoints.redaction import SECRET_MEMBERS, Secrets
 from conformance.endpoints.requests import OutgoingRequest, message
@@ -31,7 +31,7 @@ from conformance.service.registry import CleanupRegistry
 from conformance.service.reliance import Reliance
 from conformance.service.settling import Settling
 from conformance.service.suite_wallet import SuiteWallet
-from conformance.values.ids import Address
+from conformance.values.ids import Address, PkpId
 from conformance.values.json_values import printed
 from conformance.values.typed_data import Wallet
 
@@ -148,6 +148,14 @@ class Session:
         if answer.accepted and (answer.asked_at is not AskedAt.OUTSIDE or answer.readable):
             self._remember(request, answer)
         return answer
+
+    def note_computed(self, reads: OutgoingRequest, ids: Mapping[Address, PkpId]) -> None:
+        """Note ids of wallets that were computed, and the request that would have read them."""
+        wire = message(reads)
+        sent = (wire.method, f"{self.target.base_url}{wire.path}", wire.headers, wire.body)
+        raw = RawExchange(*sent, None, {}, "", 0, reads.operation.name)
+        members = reads.operation.items or {}
+        self.log.computed.append(ComputedIds(len(self.log), raw, ids, members.get("id", "id")))
 
     def _with_page(self, request: OutgoingRequest) -> OutgoingRequest:
         """The request of a list with page fields, where the profile says that none may be left out."""

@@ -35,9 +35,11 @@ needs_programs = pytest.mark.skipif(
 )
 
 
-def results_on(mutant: str, case: str) -> tuple[Results, set[bytes]]:
-    """The results of a case on a faulty node, and the secrets of the keys that it met."""
+def results_on(mutant: str, case: str, *, before: str = "") -> tuple[Results, set[bytes]]:
+    """The results of a case on a faulty node, and the secrets of the keys that it met; after another case, if asked."""
     with target_node(MUTANTS[mutant].alter, "0") as target:
+        if before:
+            run_case(CASES[before], target)
         outcome = run_case(CASES[case], target)
         assert outcome.verdict is Verdict.FAIL, outcome.reason
         made = RunRecord(target.base_url, False, target.profile, "p", "0", NOW, NOW, (outcome,), {})
@@ -74,6 +76,19 @@ def test_script_sees_the_answers_of_the_case(tmp_path: Path, mutant: str, case: 
     assert seen.returncode == 0, seen.stdout + seen.stderr
     assert not seen.stderr
     assert answer in seen.stdout.partition("the answer now: ")[2]
+
+
+@needs_programs
+def test_script_reads_the_ids_that_the_case_computed(tmp_path: Path) -> None:
+    case = "usage_keys::wallets-in-named-groups"
+    results, _ = results_on("a-wallet-leaves-all-groups-at-once", case, before=case)
+    (path,) = write_replays(results, tmp_path)
+
+    seen = replayed(path, MUTANTS["a-wallet-leaves-all-groups-at-once"].alter)
+
+    assert "which gives what the run computed: 200" in seen.stdout
+    assert "add_pkp_to_group: 200, in the run it was" not in seen.stdout
+    assert seen.returncode == 0, seen.stdout + seen.stderr
 
 
 @needs_programs
