@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import parse_qsl, urlsplit
 
 from conformance.report.objects import (
@@ -28,7 +28,7 @@ from conformance.report.results import ConversationShown
 from conformance.service.session import DESCRIPTION
 from conformance.values.json_text import parse, written
 from conformance.values.shown_text import cut, plain
-from conformance.verdict import Conversation
+from conformance.verdict import Conversation, ConversationExchange
 
 MOST_STEPS, LEAST_STEPS = 9, 4
 """Steps of a story; those between are counted."""
@@ -64,7 +64,11 @@ class Story:
     def used(self) -> Mapping[str, str]:
         """The names that the steps use, and their values; credentials are left out."""
         words = {word for step in self.steps for word in re.findall(r"\w+", step)}
-        return {name: value for value, name in self.names.values.items() if name in words and name != value}
+        used: dict[str, str] = {}
+        for value, name in sorted(self.names.values.items(), key=lambda one: not CID.fullmatch(one[0])):
+            if name in words and name != value:
+                used[name] = f"{used[name]}, hashed {value}" if name in used else value
+        return used
 
 
 def story(conversation: Conversation | ConversationShown | None, about: str = "", most: int = MOST_STEPS) -> Story:
@@ -74,8 +78,9 @@ def story(conversation: Conversation | ConversationShown | None, about: str = ""
     """
     if conversation is None or not conversation.exchanges:
         return Story()
-    exchanges = conversation.exchanges
-    last = len(exchanges) - 1 if conversation.departed is None else conversation.departed
+    exchanges = _sent(conversation.exchanges)
+    departed = conversation.departed
+    last = len(exchanges if departed is None else _sent(conversation.exchanges[: departed + 1])) - 1
     objects = Objects(conversation)
     told = _concerned(exchanges[: last + 1], objects, about, max(most, LEAST_STEPS))
     variables = names_of(exchanges, told) | {
@@ -88,6 +93,24 @@ def story(conversation: Conversation | ConversationShown | None, about: str = ""
     full = {told[-1], *_otherwise_before(exchanges[:last], exchanges[last])}
     full |= {number for number in told if _answers(exchanges[number], {*HASH_OR_ADDRESS.findall(about)} - {*values})}
     return Story(tuple(_with_gaps(exchanges, told, names, conversation.left_out, full)), names)
+
+
+def _sent(exchanges: Sequence[Exchanged]) -> Sequence[Exchanged]:
+    """The exchanges that were sent; what others would have given is given by the one before them."""
+    sent: list[Exchanged] = []
+    for one in exchanges:
+        if one.not_sent and sent:
+            given = {name: path for name, path in sent[-1].given.items() if name not in "".join(one.given.values())}
+            sent[-1] = _giving(sent[-1], given | one.given)
+        elif not one.not_sent:
+            sent.append(one)
+    return sent
+
+
+def _giving(exchange: Exchanged, given: dict[str, str]) -> Exchanged:
+    if isinstance(exchange, ConversationExchange):
+        return replace(exchange, given=given)
+    return exchange.model_copy(update={"given": given})
 
 
 def _answers(exchange: Exchanged, values: Set[str]) -> bool:
@@ -106,7 +129,7 @@ def _own_names(
         variable = name.removeprefix("$")
         if what and (variable == name or (variable in variables and (variable in accounts) is (what == "account"))):
             text = f"{variables.get(variable, name)}'s {what}"
-            yield from ((value, text), (value.lower(), text))
+            yield from _spelled(value, text)
 
 
 def _addresses(exchanges: Sequence[Exchanged], names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -116,7 +139,13 @@ def _addresses(exchanges: Sequence[Exchanged], names: Mapping[str, str]) -> Iter
             texts = [value for value in item.values() if isinstance(value, str)]
             called = next((names[text] for text in texts if text in names), "")
             for address in filter(ADDRESS.fullmatch, texts if called else []):
-                yield from ((form, f"{called}'s address") for form in (address, address.lower()))
+                yield from _spelled(address, f"{called}'s address")
+
+
+def _spelled(address: str, name: str) -> Iterator[tuple[str, str]]:
+    """An address or hash as it was given, and in small letters."""
+    yield address.lower(), f"{name} in small letters"
+    yield address, name
 
 
 def _items(body: str) -> Sequence[Mapping[str, object]]:
@@ -180,12 +209,21 @@ def _writes(exchange: Exchanged) -> bool:
 def _otherwise_before(before: Sequence[Exchanged], last: Exchanged) -> set[int]:
     """The newest of the same requests as the last whose answer was another: it shows when that was still right.
 
-    Where there is none, the newest that another caller sent and that ended with another status.
+    Where there is none, the newest that another caller sent and that ended with another status, or that asked for
+    another page.
     """
     alike = [number for number, one in enumerate(before) if _of_whomever(one) == _of_whomever(last)]
     same = [number for number in alike if _request(before[number])[:-1] == _request(last)[:-1]]
     other = [number for number in same if before[number].response_body != last.response_body]
-    return {*(other or [number for number in alike if before[number].status != last.status])[-1:]}
+    other = other or [number for number in alike if before[number].status != last.status]
+    return {*(other or [number for number, one in enumerate(before) if _is_other_page(one, last)])[-1:]}
+
+
+def _is_other_page(one: Exchanged, last: Exchanged) -> bool:
+    """Whether two requests ask for pages of the same size of one list."""
+    sizes = [dict(parse_qsl(urlsplit(each.url).query)).get("page_size") for each in (one, last)]
+    paths = [(each.method, urlsplit(each.url).path, *credentials_of(each)) for each in (one, last)]
+    return one.url != last.url and sizes[0] == sizes[1] is not None and paths[0] == paths[1]
 
 
 def _of_whomever(exchange: Exchanged) -> tuple[str, ...]:
@@ -230,39 +268,66 @@ def _gap(left_out: int, between: Sequence[Exchanged]) -> str:
     """What lies between two steps, by its operations: ``… create_wallet, 2 list_wallets``; other requests last."""
     asked = Counter(map(_asked_for, sorted(between, key=lambda one: not one.operation and not one.contract)))
     listed = [f"{number} {name}" if number > 1 else name for name, number in asked.items()]
+    if between and all(_is_bearer(one) for one in between):
+        listed[-1] += " as Bearer"
     return cut(f"… {', '.join([*([f'{left_out} requests'] if left_out else []), *listed])}", LONGEST_GAP)
 
 
 def _step(exchange: Exchanged, names: Names, earlier: Set[str], *, in_full: bool = False) -> str:
     """``alice: add_group pkp_ids_permitted [P] → 200, G``. What an earlier step gave, too, is given again."""
     credentials = [
-        f"{names.of(name)}{' as Bearer' if text.startswith('Bearer ') else ''}"
-        for text in exchange.request_headers.values()
-        for name in VARIABLE.findall(text)
+        f"{names.of(name)}{' as Bearer' if _is_bearer(exchange) else ''}" for name in credentials_of(exchange)
     ]
     proof = [WALLET_AUTH for name in exchange.request_headers if name.title() == WALLET_AUTH]
     sender = [names.shown(exchange.contract.sender)] if exchange.contract and exchange.contract.sender else []
     who = next(iter([*sender, *credentials, *proof]), "anybody")
     run = "".join(f"{names.values[cid]}, " for cid in code_cids(exchange) if cid in names.values)
-    asked = f"{_asked_for(exchange)} {run}{_members(exchange, in_full=in_full)}"
+    in_path = "".join(f"{found[0]} " for found in VARIABLE.finditer(urlsplit(exchange.url).path))
+    asked = f"{_asked_for(exchange)} {in_path if exchange.operation else ''}{run}{_members(exchange, in_full=in_full)}"
     asked = cut(names.shown(asked), LONGEST_STEP)
     answer = ["no answer" if exchange.status is None else str(exchange.status)]
     if exchange.contract and exchange.status is not None:
-        return f"{who}: {asked.rstrip()} → {cut(names.shown(exchange.contract.result), LONGEST_STEP)}"
+        result = names.shown(_told(exchange.contract.result, LONGEST_STEP))
+        return f"{who}: {asked.rstrip()} → {cut(result, LONGEST_STEP)}"
     answer += [f"{names.of(name)} again" if name in earlier else names.of(name) for name in exchange.given]
     is_short = not _writes(exchange) and not exchange.given and 0 < len(exchange.response_body) <= SHORT_ANSWER
     if in_full or is_short or (exchange.status or 0) >= REFUSED:
-        answer += [cut(names.shown(_told(exchange.response_body)), LONGEST_STEP)]
+        answer += [cut(names.shown(_told(exchange.response_body, LONGEST_STEP)), LONGEST_STEP)]
     return f"{who}: {asked.rstrip()} → {', '.join(filter(None, answer))}"
 
 
-def _told(body: str) -> str:
-    """An answer in one line; of a problem document (RFC 9457) what it says."""
+def _is_bearer(exchange: Exchanged) -> bool:
+    return any(text.startswith("Bearer ") for text in exchange.request_headers.values())
+
+
+def _told(body: str, most: int = 0) -> str:
+    """An answer in one line; of a problem document (RFC 9457) what it says.
+
+    An answer of more than `most` characters is told without the members that are false or empty, if it is JSON.
+    """
+    text = plain(" ".join(body.split()))
     with suppress(ValueError):
         value = parse(body)
         if isinstance(value, dict) and isinstance(value.get("detail"), str):
             return plain(f"{value.get('code') or value.get('title') or ''}: {value['detail']}".removeprefix(": "))
-    return plain(" ".join(body.split()))
+        if 0 < most < len(text):
+            return plain(_without_empty(value))
+    return text
+
+
+def _is_empty(value: object) -> bool:
+    return value is False or value in ([], "", None)
+
+
+def _without_empty(value: object) -> str:
+    """A JSON value, of whose objects those members that are false or empty are only counted."""
+    if isinstance(value, list):
+        return f"[{','.join(map(_without_empty, value))}]"
+    if not isinstance(value, dict):
+        return written(value)
+    told = [f'"{name}":{_without_empty(member)}' for name, member in value.items() if not _is_empty(member)]
+    empty = len(value) - len(told)
+    return f"{{{','.join([*told, *([f'{empty} false or empty'] if empty else [])])}}}"
 
 
 LONGEST_TOLD = 3_000
@@ -331,7 +396,7 @@ def _members(exchange: Exchanged, *, in_full: bool) -> str:
     full = [
         name if value is True else f"{name} {_value(value, LONGEST_TEXT if name else LONGEST_CODE)}".strip()
         for name, value in members
-        if value not in (False, [], "", None)
+        if not _is_empty(value)
     ]
     empty = len(members) - len(full)
     return ", ".join([*full, *([f"{empty} false or empty"] if empty else [])])
@@ -340,7 +405,7 @@ def _members(exchange: Exchanged, *, in_full: bool) -> str:
 def _value(value: object, longest: int) -> str:
     if envelope := _envelope(value):
         return envelope
-    text = value if isinstance(value, str) else written(value).replace('"', "")
+    text = value if isinstance(value, str) else _bare(value)
     text = plain(text)
     if isinstance(value, str) and not any(form.fullmatch(value) for form in (VARIABLE, LONG_HEX, CID)):
         return json.dumps(cut(text, longest), ensure_ascii=False)
@@ -359,4 +424,14 @@ def _envelope(value: object) -> str:
     if not isinstance(domain, dict) or not isinstance(message, dict):
         return ""
     members = {**message, "chainId": domain.get("chainId")}
-    return plain(f"{value.get('primaryType')} {written(members)}".replace('"', ""))
+    return plain(f"{value.get('primaryType')} {_bare(members)}")
+
+
+JSON_TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"')
+OTHER_KINDS = re.compile(r"-?[\d.]+|true|false|null|")
+"""Texts that look like a value of another kind without their quotes."""
+
+
+def _bare(value: object) -> str:
+    """A value as JSON, whose texts stand without quotes unless they look like another kind of value."""
+    return JSON_TEXT.sub(lambda found: found[0] if OTHER_KINDS.fullmatch(found[1]) else found[1], written(value))

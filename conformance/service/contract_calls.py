@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -162,5 +161,4 @@ def _shown(parameter: Parameter, value: object) -> object:
 
 
 def _results(function: Function, result: object) -> str:
-    results: Mapping[str, object] = _by_name(function.outputs, bytes.fromhex(str(result).removeprefix("0x")))
-    return ", ".join(f"{name} {json.dumps(value, ensure_ascii=False)}" for name, value in results.items())
+    return written(_by_name(function.outputs, bytes.fromhex(str(result).removeprefix("0x"))))

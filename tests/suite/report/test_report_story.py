@@ -204,6 +204,44 @@ def test_same_request_of_another_caller_is_told_where_it_ended_otherwise() -> No
     )
 
 
+def test_another_page_of_the_same_list_is_told() -> None:
+    made = asked("new_account", API_KEY_1=".api_key")
+    pages = [
+        replace(asked("list_groups", by="API_KEY_1", answer=f"[{n}]"), url=f"http://x/l?page_number={n}&page_size=1")
+        for n in (0, 1)
+    ]
+    others = [asked("list_actions", by="API_KEY_1")] * 2
+    told = story(Conversation((made, pages[0], *others, pages[1]))).steps
+    assert told[-3] == 'alice: list_groups page_number "0", page_size "1" → 200, [0]'
+
+
+def test_long_answer_is_told_without_what_is_empty() -> None:
+    item = {"name": "n" * 100, "description": "", "can_create_groups": False, "execute_in_groups": [2], "balance": 0}
+    listed = asked("list_api_keys", answer=json.dumps([item, {**item, "execute_in_groups": []}]))
+    (told,) = story(Conversation((listed,))).steps
+    assert '"execute_in_groups":[2],"balance":0,2 false or empty}' in told
+
+
+def test_ids_of_a_request_that_was_not_sent_are_given_by_the_one_before_it() -> None:
+    makes = asked("create_wallet", by="API_KEY_1", ADDRESS_2=".wallet_address")
+    read = replace(
+        asked("list_wallets", ID_3=".[] | select(.a == $ADDRESS_2).id", by="API_KEY_1"), not_sent=True, status=None
+    )
+    put = asked("add_group", '{"pkp_ids_permitted":["${ID_3}"]}', by="API_KEY_1")
+    steps = story(Conversation((makes, read, put), departed=2, names={"ID_3": WALLET})).steps
+    assert [step.partition(": ")[2] for step in steps] == [
+        "create_wallet → 200, P",
+        "add_group pkp_ids_permitted [P] → 200, {}",
+    ]
+
+
+def test_folded_steps_say_that_their_key_was_sent_as_bearer() -> None:
+    made = asked("new_account", API_KEY_1=".api_key")
+    reads = [asked(name, by="API_KEY_1") for name in ("list_groups", "list_actions", "list_api_keys")]
+    by_bearer = [replace(one, request_headers={"Authorization": "Bearer ${API_KEY_1}"}) for one in reads]
+    assert "… list_groups, list_actions as Bearer" in story(Conversation((made, *by_bearer))).steps
+
+
 def test_requests_of_the_same_operation_are_told_where_nothing_else_is() -> None:
     codes = [asked("get_action_ipfs_id", json.dumps(f"async function main() {{ return {n} }}")) for n in (1, 2)]
     assert story(Conversation((*codes, codes[0]))).steps == (
@@ -225,7 +263,7 @@ def test_address_that_a_list_gives_with_an_id_is_called_by_its_name() -> None:
     listed = json.dumps([{"id": WALLET, "wallet_address": address}])
     reads = asked("list_wallets", answer=listed, ID_1=".[0].id")
     told = story(Conversation((reads, asked("run_action", '"${ID_1}"')), names={"ID_1": WALLET}))
-    assert told.names.shown(f"{address} and {address.lower()}") == "P's address and P's address"
+    assert told.names.shown(f"{address} and {address.lower()}") == "P's address and P's address in small letters"
 
 
 def test_requests_to_the_chain_are_told_by_their_methods() -> None:
@@ -241,7 +279,7 @@ def test_calls_of_the_contract_are_told_in_names() -> None:
     carol, account = f"0x{'Ca' * 20}", f"0x{'12' * 32}"
     call = ContractCall(carol, "addGroup", {"keyHash": account, "pkpIds": [], "name": "g"}, "mined", is_write=True)
     sends = replace(asked("", '{"jsonrpc": "2.0", "method": "eth_sendRawTransaction"}'), contract=call)
-    view = ContractCall("", "getAccount", {"accountHash": account}, f'admin "{carol.lower()}"')
+    view = ContractCall("", "getAccount", {"accountHash": account}, f'{{"admin":"{carol.lower()}"}}')
     made = asked("new_account", API_KEY_1=".api_key")
     names = {"carol's wallet": carol, "$API_KEY_1's account": account, "$API_KEY_1's hash": account}
     asks = replace(asked("", '{"jsonrpc": "2.0", "method": "eth_call"}'), contract=view)
@@ -249,7 +287,7 @@ def test_calls_of_the_contract_are_told_in_names() -> None:
         "… new_account",
         "carol's wallet: addGroup keyHash alice's account, name \"g\", 1 false or empty → mined",
         "… getAccount",
-        "anybody: getAccount accountHash alice's account → admin \"carol's wallet\"",
+        'anybody: getAccount accountHash alice\'s account → {"admin":"carol\'s wallet in small letters"}',
     )
 
 
@@ -282,13 +320,8 @@ def test_envelope_is_told_by_what_it_says_and_who_shows_it() -> None:
         '"message":{"address":"0x12","issuedAt":"7"}},"signature":"0x"}'  # fmt: skip
     minted = asked("create_wallet_with_signature", body)
     proof = replace(asked("balance", answer='{"balance_cents":1}'), request_headers={"X-Wallet-Auth": "[redacted]"})
-    assert (
-        story(Conversation((minted,)))
-        .steps[-1]
-        .startswith(
-            "anybody: create_wallet_with_signature typed_data CreateWallet {address:0x12,issuedAt:7,chainId:5}, "
-        )
-    )
+    (told,) = story(Conversation((minted,))).steps
+    assert 'typed_data CreateWallet {address:0x12,issuedAt:"7",chainId:"5"}, ' in told
     assert story(Conversation((proof,))).steps[-1] == 'X-Wallet-Auth: balance → 200, {"balance_cents":1}'
 
 

@@ -39,7 +39,7 @@ def test_requests_to_the_chain_are_read_as_calls_of_the_contract(on_chain: Sessi
     assert added.arguments["name"] == "first"
     assert by_vault.sender.lower() == vault.admin.address.lower()
     assert (listed.function, listed.is_write) == ("listGroups", False)
-    assert '"name": "first"' in listed.result
+    assert '"name":"first"' in listed.result
     assert tried.function == "dry run of addGroup"
     assert f"{mallory.address} reverts (2 times)" in tried.result
     assert (refused.function, refused.result) == ("dry run of removeUsageApiKey", "reverts")
