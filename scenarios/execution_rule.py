@@ -21,6 +21,7 @@ from conformance.service.node import Node
 from conformance.service.pkps import Pkp
 from conformance.service.refusal import Refusals, must_refuse
 from conformance.service.usage_keys import Permissions
+from conformance.values.ids import ApiKey, UsageKey
 
 NEEDS = ("managed_accounts",)
 FORMS = "wire.group.cid_wildcard_form"
@@ -144,7 +145,7 @@ def account_key_without_groups(judge: Judge, node: Node) -> None:
         node.signing.must_be_refused(alice, x, p, control=runs)
 
 
-@case("unregistered-action", requirements=["EXEC-330", "ACT-070"], needs=NEEDS)
+@case("unregistered-action", requirements=["EXEC-330", "ACT-070", "EXEC-040", "EXEC-120"], needs=NEEDS)
 def unregistered_action(judge: Judge, node: Node) -> None:
     """An action that a group lists runs without being registered, and registering it alone permits nothing."""
     on = one_group(node)
@@ -157,12 +158,19 @@ def unregistered_action(judge: Judge, node: Node) -> None:
     # Nor without a wallet, of which no group is asked then.
     listed, registered = (node.actions.prepared("hello", mark) for mark in ("listed", "registered"))
     key = node.usage_keys.executing_in(on.alice, bound(node, on.alice, [on.p], [listed]))
+    controls = {runner: node.runs.run(runner, listed.code).accepted for runner in (key, on.alice)}
+
+    def refused(runner: ApiKey | UsageKey) -> None:
+        request = node.runs.request(runner, registered.code)
+        must_refuse(node.session, request, ["forbidden"], control=controls[runner], unchanged=[])
+
+    for runner, rule in ((key, "EXEC-040"), (on.alice, "EXEC-120")):
+        with judge.apart(rule, why="no group lists the action"):
+            refused(runner)
     node.actions.add(on.alice, registered.cid)
-    for runner in (key, on.alice):
-        control = node.runs.run(runner, listed.code).accepted
+    for runner in controls:
         with judge.apart("ACT-070", why="add_action registers the action and puts it into no group"):
-            request = node.runs.request(runner, registered.code)
-            must_refuse(node.session, request, ["forbidden"], control=control, unchanged=[])
+            refused(runner)
 
 
 @case("both-modes", requirements=["EXEC-250"], needs=NEEDS)

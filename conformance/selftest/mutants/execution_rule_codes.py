@@ -110,11 +110,25 @@ def registered_actions_need_no_group(node: Node) -> None:
 )
 def registered_actions_begin_without_a_group(node: Node, whose: Callable[[KeyInfo], bool]) -> None:
     """Begin every run of an action with registered metadata, for some keys; wallets are decided as ever."""
+    _begin(node, whose, lambda key, action: _is_registered(node, key, action))
 
+
+@mutant(
+    each=[
+        row("account-keys", lambda info: info.is_account_key, breaks="EXEC-120"),
+        row("usage-keys", lambda info: not info.is_account_key, breaks="EXEC-040"),
+    ],
+    also="ACT-070 EXEC-130 EXEC-230 GRP-140",
+)
+def runs_begin_without_a_group(node: Node, whose: Callable[[KeyInfo], bool]) -> None:
+    """Begin every run, for some keys; wallets are decided as ever."""
+    _begin(node, whose, lambda *_: True)
+
+
+def _begin(node: Node, whose: Callable[[KeyInfo], bool], which: Callable[[int, bytes], bool]) -> None:
     def change(right: bool, question: tuple[int, bytes, bytes | None]) -> bool:
         key, action, wallet = question
-        begins = wallet is None and whose(node.accounts.key_info(key)) and _is_registered(node, key, action)
-        return right or begins
+        return right or (wallet is None and whose(node.accounts.key_info(key)) and which(key, action))
 
     change_verdicts(node, change)
 
