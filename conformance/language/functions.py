@@ -76,12 +76,6 @@ def unknown_pkp_id(scope: Scope) -> str:
 
 
 @function
-def random_address(scope: Scope) -> str:
-    """20 random bytes as 0x hex."""
-    return derivations.random_address(scope.random)
-
-
-@function
 def sample_cid(scope: Scope, label: object = "") -> str:
     """A valid CIDv0: base58 of the multihash code of SHA2-256, its length, and 32 bytes from the seed and the label."""
     return derivations.sample_cid(f"{scope.seed.partition('//')[0]}|{printed(label)}")

@@ -54,7 +54,7 @@ ACCESS = (
         "refusals of unknown keys",
         "",
         trials.unknown_keys_are_refused,
-        "authentication::lists-need-a-key",
+        "authentication::every-endpoint-needs-a-known-key",
         "AKEY-060 AUTH-040 AUTH-050 EXEC-260 KEYLIFE-080",
         departures=(NotRefused,),
     ),

@@ -55,7 +55,7 @@ OBJECTS = (
         "keys in X-Api-Key",
         "",
         None,
-        "authentication::x-api-key-opens-every-endpoint",
+        "authentication::every-endpoint-in-either-header",
         "AUTH-010",
         upon=("the keys of accounts",),
         departures=(NotAccepted, WrongRefusal),
