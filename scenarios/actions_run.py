@@ -110,6 +110,120 @@ NAMES_OF_REQUESTS: Mapping[str, object] = {
     "ipfsId": 7,
 }
 
+RESULTS: Mapping[str, object] = {
+    "0": 0,
+    "1 > 2": False,
+    "''": "",
+    "[]": [],
+    "[3, 'x']": [3, "x"],
+    "[{a: 1}]": [{"a": 1}],
+    "({})": {},
+    "({error: 'none', message: 'm', code: 500})": {"error": "none", "message": "m", "code": 500},
+    "({response: 1})": {"response": 1},
+    "({data: {a: 1}})": {"data": {"a": 1}},
+    "({result: 1, logs: 'l', has_error: 1 < 2})": {"result": 1, "logs": "l", "has_error": True},
+    "({success: 1 > 2})": {"success": False},
+}
+"""Expressions that a node could take a part of, or for its own answer."""
+AWAITED = (
+    "return Promise.resolve({value: 41 + 1});",
+    "const n = await Promise.resolve(41); return {value: n + 1};",
+    "return Promise.resolve(41).then(n => Promise.resolve(n)).then(n => ({value: n + 1}));",
+    "let n = 41 - 100; for (let i = 0; i < 101; i++) n = await Promise.resolve(n + 1); return {value: n};",
+    "const all = await Promise.all([41, Promise.resolve(1)]); return {value: all[0] + all[1]};",
+    "try { await Promise.reject(new Error('x')); } catch { return {value: 41 + 1}; }",
+)
+"""Bodies of `main` that return 42 after some steps."""
+CODES: Mapping[str, str] = {
+    "helpers before main": """const base = 40;
+        function add(n) { return base + n; }
+        async function main(params) { return {value: add(Number(params.n))}; }""",
+    "helpers after main": """async function main(params) { return {value: add(Number(params.n))}; }
+        function add(n) { return 40 + n; }""",
+    "a class": """class Sum { constructor(n) { this.n = n; } get value() { return this.n + 40; } }
+        async function main(params) { return {value: new Sum(Number(params.n)).value}; }""",
+    "line ends of Windows": "async function main(params) {\r\n  return {value: Number(params.n) + 40}; // two\r\n}\r\n",
+    "a template": "async function main(params) { return {value: Number(`4${params.n}`)}; }",
+    "a regular expression": r"async function main(params) { return {value: /^\d$/.test(params.n) ? 42 : 0}; }",
+    "names in other scripts": """/* \u4e8c \U0001f600 */ async function main(params) {
+        const \u00f6 = {'\u4e8c': 40}; return {value: \u00f6['\u4e8c'] + Number(params.n)}; }""",
+    "many brackets": f"const main = async params => ({{value: [{'[],' * 300}].length - 260 + Number(params.n)}});",
+    "destructured parameters": "async function main({ n }) { return {value: Number(n) + 40}; }",
+    "text like a template": """async function main(params) {
+        return {value: '{{n}} %n% :n <n> $n'.length === 19 ? Number(params.n) + 40 : 0}; }""",
+    "an arrow function": "const main = async (params) => ({value: Number(params.n) + 40});",
+    "a function expression": "let main = async function (params) { return {value: Number(params.n) + 40}; };",
+    "a variable": "var main = async params => { await null; return {value: Number(params.n) + 40}; }",
+    "a comment at the end": "async function main(params) { return {value: Number(params.n) + 40}; } // the end",
+    "a count of its calls": """let calls = 0;
+        async function main(params) { calls++; await null; return {value: Number(params.n) + 39 + calls}; }""",
+}
+"""Code that returns 42 for n = "2", by what is special about it."""
+LOOKS_AT_PARAMETERS = """async function main(params) {
+  const kind = value => value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
+  return {
+    kinds: params.values.map(kind),
+    sums: params.pairs.map(([one, other]) => one + other),
+    exact: params.numbers.map(String),
+    lengths: params.texts.map(text => text.length),
+    codes: Array.from(params.texts[1], character => character.codePointAt(0)),
+    own: Object.keys(params).sort(),
+  };
+}
+"""
+LOOKED_AT: Mapping[str, object] = {
+    "values": ["a", 1, 1.5, True, None, [], {}],
+    "pairs": [[1, 2], ["1", "2"], [-5, 5.25]],
+    "numbers": [2**53 - 1, -(2**53) + 1, 0.1, 1.0e21, 2**32, 100],
+    "texts": ["", "\u4e8c\U0001f600", "e\u0301"],
+}
+FOUND: Mapping[str, object] = {
+    "kinds": ["string", "number", "number", "boolean", "null", "array", "object"],
+    "sums": [3, "12", 0.25],
+    "exact": ["9007199254740991", "-9007199254740991", "0.1", "1e+21", "4294967296", "100"],
+    "lengths": [0, 3, 2],
+    "codes": [0x4E8C, 0x1F600],
+    "own": ["numbers", "pairs", "texts", "values"],
+}
+FAILING = (
+    "async function main() { throw new Error('told'); }",
+    "throw new Error('told');\nasync function main() { return 1; }",
+    "async function main() { await null; throw new Error('told'); }",
+    "async function main() { return Promise.reject(new Error('told')); }",
+    "async function main() { throw 'told'; }",
+    "async function main() { throw undefined; }",
+    "async function main() { return undefined.member; }",
+    "async function main() { return nobodyKnowsThisName; }",
+    "async function main() { return (; }",
+    "This is no JavaScript.",
+    "async function other() { return 1; }",
+    "var main = 1;",
+    "function again() { return again() + 1; }\nasync function main() { return again(); }",
+)
+THROWN = (
+    "Object.create(null)",
+    "({toString() { throw this; }})",
+    "new Proxy({}, {get() { throw new Error('x'); }})",
+    "Symbol('x')",
+    "() => 1",
+    "undefined",
+    "Object.defineProperty(new Error('x'), 'message', {get() { throw new Error('y'); }})",
+)
+"""What can be thrown and is hard to show."""
+OF_EITHER_END = (
+    "function main() { return 1; }",
+    "async function main() { const a = {}; a.a = a; return a; }",
+    "async function main() { return 10n; }",
+    "async function main() { return Symbol('x'); }",
+    "async function main() { return () => 1; }",
+    "async function main() { return NaN; }",
+    "async function main() { return {toJSON() { throw new Error('x'); }}; }",
+    "async function main() { return {get a() { throw new Error('x'); }}; }",
+    "async function main() { return '\\ud800'; }",
+    " ",
+)
+"""Code that a node may take for an error or not."""
+
 
 @dataclass(frozen=True)
 class Runner:
@@ -177,6 +291,47 @@ def parameters_come_unchanged(judge: Judge, node: Node) -> None:
     for outermost in (OF_NO_WEIGHT, NAMES_OF_REQUESTS):
         with judge.apart("EXEC-160"):
             judge.same(on.run(echo, outermost).result, {"params": outermost}, f"all of {', '.join(outermost)}")
+
+
+@case("code-runs-as-it-was-sent", requirements=["EXEC-150", "EXEC-370"], needs=NEEDS, uses=[FORMS])
+def code_runs_as_it_was_sent(judge: Judge, node: Node) -> None:
+    """Code of any form runs as it was sent, the promise of `main` is awaited, and `response` is what it returns."""
+    on = runner(node)
+    for special, code in CODES.items():
+        with judge.apart("EXEC-150"):
+            judge.same(on.run(code, {"n": "2"}).result, {"value": 42}, f"what code with {special} returns")
+    for body in AWAITED:
+        with judge.apart("EXEC-150", "EXEC-370"):
+            result = on.run(f"async function main() {{ {body} }}").result
+            judge.same(result, {"value": 42}, "what `main` promised")
+    for expression, value in RESULTS.items():
+        with judge.apart("EXEC-370"):
+            code = f"async function main() {{ console.log('no error'); return {expression}; }}"
+            judge.same(on.run(code).result, value, "what `main` returned")
+
+
+@case(
+    "main-finds-its-parameters",
+    requirements=["EXEC-150", "EXEC-160", "EXEC-170", "EP-380"],
+    needs=NEEDS,
+    uses=[FORMS],
+)
+def main_finds_its_parameters(judge: Judge, node: Node) -> None:
+    """`main` finds the types, the order and the exact numbers that were sent, and nothing where nothing was sent."""
+    on, hello = runner(node), node.actions.source("hello")
+    # An echo would also come back from a node that passes the text through: here the code looks at the values.
+    with judge("EXEC-150", "EXEC-160", "EP-380"):
+        result = on.run(LOOKS_AT_PARAMETERS, LOOKED_AT).result
+        judge.same(result, dict(FOUND), "what `main` finds in the parameters that were sent")
+    with judge.apart("EXEC-170"):
+        without = node.runs.must_succeed(node.session.request("run_action", on.key, code=hello))
+        judge.same(
+            [without.result, on.run(hello).result], ["hello"] * 2, "the results without and with empty parameters"
+        )
+    # What is not given is nowhere, also where another run gave it before.
+    with judge.apart("EXEC-170"):
+        found = on.run("async function main(params) { return {found: Object.keys(params || {})}; }").result
+        judge.same(found, {"found": []}, "the parameters of a run without any")
 
 
 BEYOND_SAFE_INTEGERS = (2**53, -(2**53), 2**60, 2**63, -(2**63), 2**64, 3 * 2**80)
@@ -287,6 +442,40 @@ def judge_lines(judge: Judge, node: Node, key: str) -> None:
     with judge():
         written = re.findall(f"(end of|info-|warn-|error-) ?{word}", logs)
         judge.same(written, ["end of", "info-", "warn-", "error-"], "the order of what the console got")
+
+
+@case("logs-of-nothing", requirements=["EXEC-180"], needs=NEEDS, uses=[FORMS])
+def logs_of_nothing(judge: Judge, node: Node) -> None:
+    """The logs of a run that writes nothing hold nothing of the runs before it."""
+    on, mark = runner(node), f"mark of {node.label}"
+    for end in ("return 1;", "throw new Error('x');"):
+        node.runs.any_end(node.runs.request(on.key, f"async function main() {{ console.log('{mark}'); {end} }}"))
+        with judge.apart():
+            logs = text_of(on.run("async function main() { return 1; }").logs)
+            judge.that(mark not in logs, "logs that hold nothing of the run before", logs)
+
+
+@case("failing-code", requirements=["EXEC-320"], needs=NEEDS, uses=[FORMS, "exec.failure_and_limits"])
+def failing_code(judge: Judge, node: Node) -> None:
+    """Code that fails, whatever it throws, ends as the profile says, and the next run is right."""
+    on = runner(node)
+    right = node.runs.request(on.key, "async function main() { return {n: 7}; }", params={"n": "7"})
+
+    def is_right() -> None:
+        judge.same(node.runs.must_succeed(right).result, {"n": 7}, "what the run after it returns")
+
+    for code in FAILING:
+        with judge.apart():
+            node.runs.must_fail(node.runs.request(on.key, code))
+            is_right()
+    for thrown in THROWN:
+        with judge.apart():
+            node.runs.must_fail(node.runs.request(on.key, f"throw {thrown};\nasync function main() {{ return 1; }}"))
+    for code in OF_EITHER_END:
+        with judge.apart():
+            node.runs.any_end(node.runs.request(on.key, code))
+    with judge():
+        is_right()
 
 
 @case(

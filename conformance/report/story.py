@@ -48,6 +48,8 @@ OF_ACCOUNTS = frozenset({"convert_to_chain_secured_account"})
 """Operations that change what a whole account may do."""
 LISTS_OF_WALLETS = frozenset({"list_wallets", "list_wallets_in_group"})
 ADDRESS = re.compile("0x[0-9a-fA-F]{40}")
+IN_PATH = re.compile(r"(?<=/)(?:\d+|\$\{\w+\})(?=/|$)")
+"""The id of an object in the path of a request."""
 HASH_OR_ADDRESS = re.compile("0x[0-9a-fA-F]{40,64}")
 LABELS = ("name", "description")
 
@@ -282,7 +284,7 @@ def _step(exchange: Exchanged, names: Names, earlier: Set[str], *, in_full: bool
     sender = [names.shown(exchange.contract.sender)] if exchange.contract and exchange.contract.sender else []
     who = next(iter([*sender, *credentials, *proof]), "anybody")
     run = "".join(f"{names.values[cid]}, " for cid in code_cids(exchange) if cid in names.values)
-    in_path = "".join(f"{found[0]} " for found in VARIABLE.finditer(urlsplit(exchange.url).path))
+    in_path = "".join(f"{found} " for found in IN_PATH.findall(urlsplit(exchange.url).path))
     asked = f"{_asked_for(exchange)} {in_path if exchange.operation else ''}{run}{_members(exchange, in_full=in_full)}"
     asked = cut(names.shown(asked), LONGEST_STEP)
     answer = ["no answer" if exchange.status is None else str(exchange.status)]

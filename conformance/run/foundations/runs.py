@@ -114,7 +114,7 @@ RUNS = (
         "the promise of main",
         "run_action",
         None,
-        "actions_run::main-is-awaited",
+        "actions_run::code-runs-as-it-was-sent",
         "EXEC-150 EXEC-370",
         upon=NEEDED_BY_RUNS,
         departures=(Mismatch,),

@@ -206,7 +206,7 @@ BLOCKED = {
         "chain_runs::permissions-of-attached-keys",
         "conversion::new-key-beside-the-old",
     ),
-    "every-run-is-marked-as-failed": ("actions_run::failing-code", "actions_run::main-is-awaited"),
+    "every-run-is-marked-as-failed": ("actions_run::failing-code", "actions_run::code-runs-as-it-was-sent"),
     "open-endpoint-needs-a-key:get_service_action_ipfs_id": (
         "authentication::open-endpoints",
         "versioning::path-prefix",
@@ -215,7 +215,7 @@ BLOCKED = {
     "refused-conversions-convert": ("conversion::refusals-leave-the-record", "envelopes::other-domains"),
     "private-keys-are-of-another-wallet": ("key_custody::the-private-key-is-the-wallets", "execution_rule::matrix"),
     "promises-are-not-waited-for": (
-        "actions_run::main-is-awaited",
+        "actions_run::code-runs-as-it-was-sent",
         "key_custody::messages-are-signed-with-the-wallets-key",
     ),
     "call-is-not-guarded:signatures": ("execution_rule::unlisted-wallet", "execution_changes::members-of-a-group"),
