@@ -12,17 +12,15 @@ from conformance.service.lists import unchanged_list
 from conformance.service.node import Node
 from conformance.service.refusal import must_refuse
 from conformance.service.scope_trial import ALL_GATED, ScopeTrial, opened_by
-from conformance.service.usage_keys import ALL_PERMISSIONS, Permissions
+from conformance.service.usage_keys import ALL_PERMISSIONS, NO_PERMISSIONS, Permissions
 
 NEEDS = ("managed_accounts",)
 ONE_SCOPE = [
     Permissions(can_create_groups=True),
     Permissions(can_delete_groups=True),
     Permissions(can_create_pkps=True),
-    Permissions(manage_ipfs_ids_in_groups=[0]),
-    Permissions(add_pkp_to_groups=[0]),
-    Permissions(remove_pkp_from_groups=[0]),
 ]
+OF_GROUPS = ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_groups", "execute_in_groups")
 ONE_MISSING = [
     Permissions(),
     Permissions(execute_in_groups=[0]),
@@ -40,11 +38,14 @@ def each_scope_can_be_granted(judge: Judge, node: Node) -> None:
     """The owner grants a scope to a usage key, which then opens its own operations and no other."""
     alice = node.accounts.new().key
     trial = ScopeTrial(node.session, alice)
-    for alone in ONE_SCOPE:
+    # A scope of groups names one here: whether the wildcard stands for another scope is seen where one is missing.
+    groups = [trial.new_group() for _ in OF_GROUPS]
+    named = [(NO_PERMISSIONS.but({scope: [group]}), group) for scope, group in zip(OF_GROUPS, groups, strict=True)]
+    for alone, group in (*((one, None) for one in ONE_SCOPE), *named):
         key = node.usage_keys.add(alice, alone).key
         own = opened_by(alone)
         with judge("SCOPE-090"):
-            opened = trial.opens(key)
+            opened = trial.opens(key, group=group)
         with judge.apart("SCOPE-090"):
             judge.same(
                 [one for one in opened if one not in own],

@@ -17,6 +17,7 @@ from conformance.service.pkps import Pkps, wallet_labels
 from conformance.service.refusal import was_accepted
 from conformance.service.session import DESCRIPTION, Session
 from conformance.service.usage_keys import Permissions, UsageKeys
+from conformance.values.ids import GroupId
 from conformance.values.json_values import printed, printed_json, same
 
 GATED = {
@@ -58,14 +59,18 @@ class ScopeTrial:
         self._pkp, self._other_pkp = Pkps(session).create_several(owner, 2)
         self._cid, self._other_cid = (Actions(session).sample_cid(name) for name in ("one", "two"))
 
-    def opens(self, key: str, among: Collection[str] = ALL_GATED) -> list[str]:
-        """The gated operations among these that the key may do, sorted.
+    def new_group(self) -> GroupId:
+        """A group in which a key can be tried once; the permissions of the key may name it."""
+        listed = [hashed_cid(self._cid)]
+        return Groups(self._session).add(self._owner, "trial", pkp_ids=[self._pkp.id], cid_hashes=listed).id
+
+    def opens(self, key: str, among: Collection[str] = ALL_GATED, group: GroupId | None = None) -> list[str]:
+        """The gated operations among these that the key may do, sorted; in a new group, unless one is given.
 
         Raises Mismatch, or StateChanged where none was accepted: answers and their effect do not agree.
         """
         groups, pkps, actions = Groups(self._session), Pkps(self._session), Actions(self._session)
-        listed = [hashed_cid(self._cid)]
-        trial = groups.add(self._owner, "trial", pkp_ids=[self._pkp.id], cid_hashes=listed).id
+        trial = self.new_group() if group is None else group
         lists: dict[str, Callable[[], list[object]]] = {
             "the group's actions": lambda: actions.list(self._owner, trial),
             "the group's wallets": lambda: pkps.list(self._owner, trial),
@@ -73,7 +78,7 @@ class ScopeTrial:
             "the account's wallets": lambda: pkps.list(self._owner),
         }
         opened: list[str] = []
-        tries = [attempt for attempt in self._tries(trial, listed[0]) if attempt.operation in among]
+        tries = [attempt for attempt in self._tries(trial, hashed_cid(self._cid)) if attempt.operation in among]
         for name, attempts in groupby(tries, key=attrgetter("changes")):
             before = lists[name]()
             accepted = [attempt for attempt in attempts if self._may(key, attempt)]

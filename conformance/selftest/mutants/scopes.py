@@ -122,6 +122,20 @@ def scope_opens_another_operation(node: Node, scope: str, method: str) -> None:
     acts_as_owner(node, method, lambda given: bool(getattr(given, scope)))
 
 
+@mutant(
+    "SCOPE-090",
+    each=[
+        row("manage-actions-as-add-pkp", "manage_ipfs_ids_in_groups", "add_pkp_to_group"),
+        row("add-pkp-as-remove-action", "add_pkp_to_groups", "remove_action_from_group"),
+        row("execute-as-add-action", "execute_in_groups", "add_action_to_group"),
+    ],
+    also="AUTH-080 AUTH-090 UKEY-110 UKEY-150 UKEY-190 UKEY-290 UKEY-300",
+)
+def named_groups_open_another_operation(node: Node, scope: str, method: str) -> None:
+    """Let a usage key whose `{scope}` names groups, without the wildcard, do `{method}`."""
+    acts_as_owner(node, method, lambda given: bool(groups := getattr(given, scope)) and 0 not in groups)
+
+
 @mutant("SCOPE-090", also="AUTH-080 AUTH-090 UKEY-070 UKEY-440")
 def no_scope_at_all_is_read_as_the_owner(node: Node) -> None:
     """Let a key without any scope remove groups."""
