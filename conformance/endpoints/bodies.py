@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import zlib
 from collections.abc import Mapping
@@ -11,9 +12,17 @@ from typing import NamedTuple
 LONGEST_ANSWER = 32 * 1024 * 1024
 """The most bytes of a body that the suite reads, and that it unpacks."""
 LONG_ANSWER = 2 * 1024 * 1024
-"""No longer one is ever refused: the page of Swagger UI has 1.4 MB."""
+"""No longer one is refused as long as a node sends few of them: the page of Swagger UI has 1.4 MB."""
 MOST_OF_LONG_ANSWERS = 256 * 1024 * 1024
 """The bytes of all longer ones that a process of a run takes in."""
+SMALL_ANSWER = 64 * 1024
+"""An answer that takes no more is never refused, and so much of each counts nowhere."""
+MOST_OF_A_RUN = 1024 * 1024 * 1024
+"""What all other answers of a process of a run may take in memory, one after the other."""
+MOST_OF_A_CASE = 128 * 1024 * 1024
+"""What the other answers of one case may take in memory together: it may hold them all."""
+BYTES_OF_A_VALUE = 100
+"""About what Python takes for a value of JSON in an array or an object."""
 NO_ENCODING = frozenset({"", "identity"})
 GZIP = frozenset({"gzip", "x-gzip"})
 WITH_HEADER = 31
@@ -25,27 +34,37 @@ class TooLargeError(Exception):
 
 
 class Volume:
-    """What the long answers of a run may still take. Several threads may count."""
+    """What the answers of a run may still take. Several threads may count."""
 
     def __init__(self) -> None:
-        self._left = MOST_OF_LONG_ANSWERS
+        self._left_of_long = MOST_OF_LONG_ANSWERS
+        self._left = MOST_OF_A_RUN
         self._lock = threading.Lock()
 
     @property
     def longest(self) -> int:
         """The most bytes of the next answer."""
-        return LONGEST_ANSWER if self._left > 0 else LONG_ANSWER
+        if self._left <= 0:
+            return SMALL_ANSWER
+        return LONGEST_ANSWER if self._left_of_long > 0 else LONG_ANSWER
 
-    def take(self, size: int) -> None:
-        """Count an answer."""
-        if size > LONG_ANSWER:
-            with self._lock:
-                self._left -= size
+    def take(self, size: int, weight: int) -> None:
+        """Count an answer of so many bytes that takes so much in memory."""
+        with self._lock:
+            self._left = min(MOST_OF_A_RUN, self._left + SMALL_ANSWER - weight)
+            if size > LONG_ANSWER:
+                self._left_of_long -= size
+
+
+def weight_of(text: str) -> int:
+    """About how many bytes a text takes in memory together with the JSON that is read from it."""
+    values = text.count(",") + text.count("[") + text.count("{") if len(text) > SMALL_ANSWER // BYTES_OF_A_VALUE else 0
+    return sys.getsizeof(text) + BYTES_OF_A_VALUE * values
 
 
 def too_long(most: int, does: str) -> TooLargeError:
     """What to raise for a body that is longer than this, or unpacks to more."""
-    of_all = f", since all long ones together had {MOST_OF_LONG_ANSWERS}" if most < LONGEST_ANSWER else ""
+    of_all = ", since so many answers were long" if most < LONGEST_ANSWER else ""
     return TooLargeError(f"the body {does} more than {most} bytes{of_all}")
 
 

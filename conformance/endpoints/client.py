@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 import httpx
 
-from conformance.endpoints.bodies import TooLargeError, Volume, body_of, too_long
+from conformance.endpoints.bodies import TooLargeError, Volume, body_of, too_long, weight_of
 from conformance.endpoints.extent import SampleOptions
 from conformance.endpoints.interruption import Interruption
 from conformance.endpoints.log import ExchangeLog, RawExchange, Timing
@@ -336,7 +336,9 @@ class Target:
                 most = self._volume.longest
                 raw_body = self._read(response, most, received)
                 body = body_of(raw_body, response.headers, most)
-                self._volume.take(max(len(raw_body), len(body.text)))
+                weight = weight_of(body.text) + received.raw - received.body
+                self._volume.take(max(len(raw_body), len(body.text)), weight)
+                log.take(weight)
         except TooLargeError as problem:
             raise self._beyond(str(problem), self._unanswered(message, url, began, log, operation)) from problem
         except httpx.ProxyError as problem:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
+from conformance.endpoints.bodies import MOST_OF_A_CASE, SMALL_ANSWER, TooLargeError
 from conformance.endpoints.pace import Spending
 from conformance.endpoints.redaction import Secrets, as_curl
 from conformance.values.ids import Address, PkpId
@@ -79,6 +80,8 @@ class ExchangeLog:
         self._forgotten = 0
         self._borrowed = 0
         self.computed: list[ComputedIds] = []
+        self._weight = 0
+        """What the long answers that the case may hold take in memory."""
         self.spending = Spending()
         """What the case has spent by these exchanges."""
         self._lock = threading.Lock()
@@ -96,6 +99,15 @@ class ExchangeLog:
         with self._lock:
             self._forgotten += len(self._exchanges)
             self._exchanges.clear()
+            self._weight = 0
+
+    def take(self, weight: int) -> None:
+        """Count what an answer takes in memory. TooLargeError: all of the case take more than it may hold."""
+        with self._lock:
+            self._weight += max(0, weight - SMALL_ANSWER)
+            if self._weight > MOST_OF_A_CASE:
+                self._weight -= weight - SMALL_ANSWER  # it is not held
+                raise TooLargeError(f"answers of one case that take more than {MOST_OF_A_CASE} bytes of memory")
 
     def add(self, exchange: RawExchange) -> int:
         """Add an exchange. Returns its number."""

@@ -24,6 +24,14 @@ SHORTEST = 16
 """Shorter values are not redacted: a test's key `x` must not blacken every x of a report."""
 SEARCHED = 100_000
 """The number of characters of a text that are searched for unknown keys. Reports show much less of a text."""
+MOST_ADDRESSES = 100_000
+"""Of wallets that a run notes."""
+MOST_COMPUTED = 500_000
+"""Of how many secrets a run computes the wallet, to know whether an answer named it; a minute of processor time."""
+MOST_RESOLVED = 20_000_000
+"""Characters of answers whose escapes a run resolves to find addresses; as much."""
+MOST_LEAKED = 100
+"""Private keys that a case looks for in all texts, once one of them held them."""
 ADDRESS = re.compile(r"(?:0x|(?<![0-9a-fA-F]))(?:0{24})?([0-9a-fA-F]{40})(?![0-9a-fA-F])")
 BY_NAME = re.compile(
     r'("(?:[a-z_]*api_key|client_secret|private_key|secret|signature)"\s*:\s*")((?:[^"\\]|\\.){16,})(")'
@@ -57,13 +65,39 @@ class SeenKeys:
     def __init__(self) -> None:
         self.secrets: set[bytes] = set()
         """The 32 bytes that credentials encode."""
-        self.addresses: set[str] = set()
+        self._addresses: set[str] = set()
         """Addresses of wallets, in lower case."""
+        self._resolved = 0
+        """Characters of texts whose escapes were resolved."""
+        self._computed = 0
+        """Of how many secrets the wallet was computed."""
 
     def note_addresses(self, text: str) -> None:
         """Treat the private keys of the addresses in this text as secrets."""
-        for layer in layers(text):
-            self.addresses.update(address.lower() for address in ADDRESS.findall(layer.text))
+        for resolved, layer in enumerate(layers(text)):
+            for address in ADDRESS.finditer(layer.text):
+                if self.are_many:
+                    return
+                self._addresses.add(address[1].lower())
+            self._resolved += len(text) if resolved else 0
+            if self._resolved > MOST_RESOLVED:
+                return
+
+    @property
+    def are_many(self) -> bool:
+        """Whether there were so many that private keys are not told from other 32 bytes any more."""
+        return len(self._addresses) >= MOST_ADDRESSES or self._computed >= MOST_COMPUTED
+
+    def private(self, found: Iterable[Candidate]) -> Iterator[bytes]:
+        """Those of these secrets that are private keys of wallets whose addresses some text held."""
+        before = wallet_of.cache_info().misses
+        for secret in likely(found):
+            if not self._addresses or self.are_many:
+                return
+            if wallet_of(secret)[2:] in self._addresses:
+                yield secret
+            self._computed += wallet_of.cache_info().misses - before
+            before = wallet_of.cache_info().misses
 
 
 class Secrets:
@@ -191,17 +225,21 @@ class Secrets:
 
     def _note_leaks(self, found: Iterable[Candidate]) -> None:
         """Note the private keys of known wallets, of which another text may hold the beginning alone."""
-        if self.seen.addresses:
-            for secret in likely(found):
-                if secret not in self._private and wallet_of(secret)[2:] in self.seen.addresses:
-                    self._private.add(secret)
-                    self._leaked |= dict.fromkeys(spellings(secret.hex()), PRIVATE_KEY)
+        for secret in self.seen.private(found):
+            if secret not in self._private and not self._are_many:
+                self._private.add(secret)
+                self._leaked |= dict.fromkeys(spellings(secret.hex()), PRIVATE_KEY)
+
+    @property
+    def _are_many(self) -> bool:
+        """Whether any 32 bytes are hidden, since finding out what they are would take too long."""
+        return self.seen.are_many or len(self._private) >= MOST_LEAKED
 
     def _mark(self, secret: bytes) -> str:
         """The replacement of 32 bytes that are a secret; empty for others."""
         if secret in self._secrets:
             return self._secrets[secret]
-        if secret in self._private:
+        if secret in self._private or self._are_many:
             return PRIVATE_KEY
         return OTHER_KEY if secret in self.seen.secrets else ""
 

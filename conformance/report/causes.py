@@ -42,6 +42,8 @@ OF_BLOCKED = re.compile(r" \([^()]*\)$")
 """The problem in parentheses that a blocked case appends to what it got."""
 SHOWN = 160
 """How many characters of an answer a headline shows."""
+LONGEST = 400
+"""The same of what was expected and of what came."""
 TOGETHER = (Verdict.FAIL, Verdict.INCONCLUSIVE)
 
 
@@ -103,7 +105,7 @@ def _alike(text: str) -> str:
 def _headline(outcome: Outcome) -> str:
     code, failure = outcome.properties.get("problem", ""), outcome.failure
     if code in OF_THE_RUN:
-        return f"{OF_THE_RUN[code]}: {failure.got}" if failure else OF_THE_RUN[code]
+        return f"{OF_THE_RUN[code]}: {cut(failure.got, LONGEST)}" if failure else OF_THE_RUN[code]
     if failure is None or failure.exchange is None:
         return outcome.reason
     exchange = failure.exchange
@@ -112,7 +114,8 @@ def _headline(outcome: Outcome) -> str:
     request = f"{exchange.method} {urlsplit(exchange.url).path}"
     if exchange.status is not None and exchange.status >= 400:
         return f"{request} answers {exchange.status}: {_shown(exchange)}"
-    return f"{request}: expected {failure.expected}; got {OF_BLOCKED.sub('', failure.got)}"
+    got = OF_BLOCKED.sub("", failure.got)
+    return f"{request}: expected {cut(failure.expected, LONGEST)}; got {cut(got, LONGEST)}"
 
 
 def _shown(exchange: Exchange) -> str:

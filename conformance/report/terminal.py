@@ -31,6 +31,8 @@ COLUMNS = (
 )
 LONGEST = 160
 """Characters of a departure below the statement that it breaks; the case's own report tells more of it."""
+LONGEST_ASSUMED = 400
+"""Characters of what was expected by an assumed key, and of what came."""
 SHOWN_CASES = 3
 """Cases below a statement."""
 
@@ -121,10 +123,11 @@ def _assumed(results: Results) -> Iterable[RenderableType]:
     """A line for each assumed key, with what was expected by it and what the node answered."""
     for key in results.assumed:
         cases = f"{key.cases[0]} and {len(key.cases) - 1} more" if len(key.cases) > 1 else key.cases[0]
-        value, got = plain(json.dumps(key.value, ensure_ascii=False)), plain(key.got)
+        value = plain(json.dumps(key.value, ensure_ascii=False))
+        expected, got = (shortened(text, LONGEST_ASSUMED) for text in (key.expected, key.got))
         unclear = "" if key.explains else " None of what was assumed explains it by itself; this is the likeliest."
         yield Text(
-            f"Assumed: {key.key}: {value}, which the profile does not state. Expected {plain(key.expected)}; got {got}."
+            f"Assumed: {key.key}: {value}, which the profile does not state. Expected {expected}; got {got}."
             f"{unclear} State it in your profile; on it hang: {cases}",
             "magenta",
         )

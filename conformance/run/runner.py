@@ -40,12 +40,18 @@ from conformance.run.unanswered import when_answered
 from conformance.service.cleanup import clean_up, set_clock_right
 from conformance.service.contract_calls import ContractCalls, own_names
 from conformance.service.reliance import Reliance
+from conformance.values.shown_text import cut
 from conformance.verdict import ASSUMED, NOT_APPLICABLE, Conversation, Failure, Outcome, Verdict
 
 __all__ = ["Case", "Entry", "Known", "Target", "load", "load_known", "run_case"]
 
 CLEAN_UP_SECONDS = 5.0
 """How long a case that is interrupted may clean up: its node may have stopped answering."""
+
+LONGEST_TEXT = 20_000
+"""Characters that are kept of what was expected, and of what came: both may hold texts of the node."""
+LONGEST_IN_REASON = 400
+"""Characters of each in the reason, which is told in one line."""
 
 ENDED_FROM_OUTSIDE = frozenset({"KeyboardInterrupt", "GeneratorExit", "GreenletExit"})
 """Exceptions by which a signal, Python or gevent end what runs. By name: gevent is there in campaigns alone."""
@@ -153,13 +159,15 @@ def _departed(case: Case, problem: StepProblem, run: CaseRun, began: float) -> O
     replay = hide(problem.replay) if problem.replay else None
     shown = None if problem.exchange is None else exchange
     exchanges = _conversation(run, last) if verdict is Verdict.FAIL else None
-    failure = Failure(problem.step, hide(problem.expected), hide(problem.got), shown, replay, exchanges)
+    expected, got = (run.secrets.hide_beginning(text, LONGEST_TEXT) for text in (problem.expected, problem.got))
+    failure = Failure(problem.step, expected, got, shown, replay, exchanges)
     explains = explaining(assumed, failure.expected, exchange)
     if explains:
         assumed = {explains: assumed[explains], **assumed}
     told = hint(assumed, explains) if assumed else stated_hint(problem, run, failure, exchange) or _hint(problem, run)
     failure = replace(failure, hint=told)
-    reason = f"{problem.cause}: expected {failure.expected}; got {failure.got}{f'; {told}' if told else ''}"
+    expected, got = (cut(text, LONGEST_IN_REASON) for text in (expected, got))
+    reason = f"{problem.cause}: expected {expected}; got {got}{f'; {told}' if told else ''}"
     outcome = _outcome(case, verdict, reason, began, failure=failure, problem=ASSUMED if assumed else problem.code)
     return replace(outcome, contradicted=problem.requirements, assumed=assumed, explains=explains)
 

@@ -5,20 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from conformance.endpoints.messages import Answer
+from conformance.problems import BeyondLimits
 from conformance.service.session import Session
 from conformance.values.secret_text import SECRET_BYTES, private_keys, wallet_of
 from conformance.values.typed_data import CURVE_ORDER
 
-SEARCHED = 1_000_000
+SEARCHED = 250_000
 """The number of characters of a text that are searched."""
+MOST_SECRETS = 20_000
+"""Of how many different values the wallet is computed; that takes three seconds."""
 
 
 def wallets_of_secrets_in(*values: object) -> list[str]:
     """The address of every 32-byte value in these values, taken as a private key; lower case, sorted.
 
     Of a long run of digits only the beginning and the end are searched: key material is no part of a signed quote.
+    BeyondLimits: there are more than `MOST_SECRETS` of them.
     """
-    return sorted({wallet_of(secret) for value in values for secret in _secrets(value)})
+    secrets: set[bytes] = set()
+    for value in values:
+        for secret in _secrets(value):
+            secrets.add(secret)
+            if len(secrets) > MOST_SECRETS:
+                raise BeyondLimits("an answer within the limits", f"more than {MOST_SECRETS} values of 32 bytes")
+    return sorted(map(wallet_of, secrets))
 
 
 def witnessed(session: Session) -> list[Answer]:

@@ -15,6 +15,7 @@ from eth_utils.crypto import keccak
 
 from conformance.endpoints.log import ExchangeLog, RawExchange
 from conformance.endpoints.redaction import FRAGMENT, Secrets, SeenKeys, as_curl
+from conformance.problems import BeyondLimits
 from conformance.service.secrets_search import wallets_of_secrets_in
 from conformance.values.secret_text import EDGE, MOST_WALLETS, candidates, private_keys
 from conformance.values.typed_data import Wallet
@@ -272,3 +273,51 @@ def test_curl_sends_the_same_with_the_credential_from_the_shell() -> None:
     assert printed[printed.index("-H") + 1] == f"Authorization: Bearer {KEY}"
     assert json.loads(printed[-1]) == {"usage_api_key": KEY, "name": "it's $HOME `id`"}
     assert shlex.split(command)[:4] == ["curl", "-i", "-X", "POST"]
+
+
+def test_wallet_of_a_leaked_key_is_sought_within_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("conformance.endpoints.redaction.MOST_COMPUTED", 50)
+    known = Secrets()
+    known.seen.note_addresses(WALLET.address)
+    others = [keccak(text=f"other {number}").hex() for number in range(60)]
+
+    assert known.hide(others[0]) == others[0]
+    known.hide(" ".join(others))
+
+    assert known.hide(f"a {others[0]} b") == "a [private key] b"
+    assert known.hide(f"a {WALLET.private_key.removeprefix('0x')} b") == "a [private key] b"
+
+
+def test_addresses_of_a_run_are_bounded_and_any_32_bytes_are_hidden_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("conformance.endpoints.redaction.MOST_ADDRESSES", 3)
+    known = Secrets()
+    for number in range(9):
+        known.seen.note_addresses(f"0x{number:040x}")
+
+    assert known.hide(f"a {WALLET.private_key.removeprefix('0x')} b") == "a [private key] b"
+
+
+def test_a_case_looks_for_few_leaked_keys_by_their_beginnings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("conformance.endpoints.redaction.MOST_LEAKED", 2)
+    known, wallets = Secrets(), [Wallet(f"leaked {number}") for number in range(4)]
+    known.seen.note_addresses(" ".join(wallet.address for wallet in wallets))
+    keys = [wallet.private_key.removeprefix("0x") for wallet in wallets]
+
+    assert known.hide(" ".join(keys)) == " ".join(["[private key]"] * 4)
+    assert known.hide(f"{keys[0][:40]} {keys[3][:40]}") == f"[private key] {keys[3][:40]}"
+
+
+def test_escapes_of_answers_are_resolved_within_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("conformance.endpoints.redaction.MOST_RESOLVED", 100)
+    seen, address = SeenKeys(), "".join(f"%{ord(letter):02x}" for letter in WALLET.address)
+    for text in (address, WALLET.address):
+        seen.note_addresses("%41" * 50)
+        seen.note_addresses(text)
+        known = Secrets(seen)
+        is_known = text == WALLET.address
+        assert (known.hide(WALLET.private_key) != WALLET.private_key) is is_known
+
+
+def test_values_that_may_be_keys_are_counted_before_their_wallets_are_computed() -> None:
+    with pytest.raises(BeyondLimits, match="more than 20000 values of 32 bytes"):
+        wallets_of_secrets_in([*range(1, 30_000)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 import socket
 import threading
@@ -95,6 +96,10 @@ def test_answer_that_a_gateway_packs_is_read() -> None:
         assert asked(url).text == JSON.decode()
 
 
+def plain_body(raw: bytes) -> list[bytes]:
+    return [b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(raw), raw]
+
+
 BOMB = zlib.compressobj(9, wbits=31)
 BOMBED = b"".join(BOMB.compress(b" " * 1_000_000) for _ in range(40)) + BOMB.flush()
 
@@ -121,8 +126,40 @@ def test_long_answers_together_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> 
         message, log = Message("GET", "/x", {}, None), ExchangeLog(Secrets())
         for _ in range(2):
             assert len(target.exchange(message, log).text) == 3_000
-        with pytest.raises(BeyondLimits, match="more than 1000 bytes, since all long ones together had 5000"):
+        with pytest.raises(BeyondLimits, match="more than 1000 bytes, since so many answers were long"):
             target.exchange(message, log)
+
+
+def test_answers_of_a_case_together_have_a_limit_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("conformance.endpoints.log.MOST_OF_A_CASE", 1_000_000)
+    objects = b"[" + b"{}," * 3_000 + b"{}]"  # 9 kB of text, and 600 kB for Python
+    with answering(lambda: plain_body(objects)) as url, Target(url, Profile(), patience=Patience(5.0)) as target:
+        message, log = Message("GET", "/x", {}, None), ExchangeLog(Secrets())
+        assert len(target.exchange(message, log).text) == len(objects)
+        for _ in range(2):
+            with pytest.raises(BeyondLimits, match="answers of one case that take more than 1000000 bytes of memory"):
+                target.exchange(message, log)
+        assert len(target.exchange(message, ExchangeLog(Secrets())).text) == len(objects)
+        log.forget()
+        assert len(target.exchange(message, log).text) == len(objects)
+
+
+def test_answers_of_a_run_are_small_on_average(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("SMALL_ANSWER", 10_000), ("MOST_OF_A_RUN", 100_000)):
+        monkeypatch.setattr(f"conformance.endpoints.bodies.{name}", value)
+    sizes = itertools.chain([60_000, 60_000, 9_900, 10_001, *[1_000] * 7, 30_000], itertools.repeat(0))
+    with (
+        answering(lambda: plain_body(b"a" * next(sizes))) as url,
+        Target(url, Profile(), patience=Patience(5.0)) as target,
+    ):
+
+        def length() -> int:
+            return len(target.exchange(Message("GET", "/x", {}, None), ExchangeLog(Secrets())).text)
+
+        assert [length() for _ in range(3)] == [60_000, 60_000, 9_900]
+        with pytest.raises(BeyondLimits, match="more than 10000 bytes, since so many answers were long"):
+            length()
+        assert [length() for _ in range(8)] == [1_000] * 7 + [30_000]
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from tiny_node import DROP, Asked, TinyNode, Told, always
 
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.endpoints.pace import Budget
+from conformance.problems import Mismatch
 from conformance.profile import Profile
 from conformance.run import unanswered
 from conformance.run.runner import Case, Target, run_case
@@ -369,6 +370,24 @@ def test_case_for_nodes_that_choose_otherwise_is_told_from_one_that_lacks_an_ans
 
     assert outcome.verdict is Verdict.NOT_OFFERED
     assert outcome.properties.get("problem") == problem
+
+
+def test_failure_keeps_the_beginning_of_what_a_node_answered(
+    cases_of: Callable[[str], list[Case]], node: TinyNode
+) -> None:
+    (case,) = cases_of("steps: [{account: a}, {call: list_groups}]")
+
+    def departs(_: object) -> None:
+        raise Mismatch("n" * 1_000_000, "g" * 1_000_000)
+
+    with Target(node.url, Profile()) as target:
+        outcome = run_case(dataclasses.replace(case, program=departs), target)
+
+    assert outcome.failure is not None
+    for text in (outcome.failure.expected, outcome.failure.got):
+        assert 20_000 < len(text) < 20_100
+        assert text.endswith("… (1000000 characters)")
+    assert len(outcome.reason) < 1_000
 
 
 def test_answer_without_an_end_teaches_nothing(run: Run, node: TinyNode, monkeypatch: pytest.MonkeyPatch) -> None:
