@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TypeAlias
 
-from eth_abi.abi import decode, encode
+from eth_abi.abi import encode
 from eth_abi.exceptions import DecodingError, EncodingError
 from eth_utils.address import is_hex_address
 from eth_utils.crypto import keccak
 
 from conformance.endpoints.client import Target
 from conformance.endpoints.log import ExchangeLog
-from conformance.endpoints.messages import Answer, Message
+from conformance.endpoints.messages import SHOWN, Answer, Message
 from conformance.endpoints.signing import Fees
 from conformance.problems import (
     ChainReverted,
@@ -27,8 +27,10 @@ from conformance.problems import (
     Throttled,
 )
 from conformance.profile import Function, Parameter
+from conformance.values.abi_data import decode
 from conformance.values.json_text import parse, written
 from conformance.values.json_values import member
+from conformance.values.shown_text import cut
 
 _NUMBERS = itertools.count(1)
 Call: TypeAlias = tuple[str, Sequence[object]]
@@ -82,7 +84,7 @@ class ChainClient:
         replies, answer = self._asked(f"[{','.join(sent)}]")
         by_number = {member(reply, "id"): reply for reply in replies} if isinstance(replies, list) else {}
         if not by_number.keys() >= set(numbers):
-            raise Malformed("a JSON-RPC answer to each request of a batch", answer.text[:200], answer.exchange)
+            raise Malformed("a JSON-RPC answer to each request of a batch", answer.text[:SHOWN], answer.exchange)
         named = zip(numbers, calls, strict=True)
         return [_or_error(partial(_result, method, by_number[number], answer)) for number, (method, _) in named]
 
@@ -99,7 +101,7 @@ class ChainClient:
         try:
             return parse(answer.text), answer
         except ValueError as problem:
-            raise Malformed("a JSON-RPC answer", f"{problem}: {answer.text[:200]}", answer.exchange) from None
+            raise Malformed("a JSON-RPC answer", f"{problem}: {answer.text[:SHOWN]}", answer.exchange) from None
 
     def view(
         self, contract: str, function: Function, arguments: Sequence[object], sender: str | None = None
@@ -155,17 +157,17 @@ class ChainClient:
         return first
 
     def _chain_id(self) -> int:
-        return _quantity(self.read("eth_chainId"))
+        return quantity(self.read("eth_chainId"))
 
     def estimate(self, call: Mapping[str, object]) -> int:
         """The gas that a transaction needs. ChainReverted: it would be reverted."""
-        return _quantity(self.request("eth_estimateGas", [dict(call)]))
+        return quantity(self.request("eth_estimateGas", [dict(call)]))
 
     def next_nonce(self, address: str) -> int:
         """The nonce after all transactions of an address, pending ones included."""
         if address in self._nonces:
             return self._nonces[address]
-        return _quantity(self.read("eth_getTransactionCount", [address, "pending"]))
+        return quantity(self.read("eth_getTransactionCount", [address, "pending"]))
 
     def note_nonce(self, address: str, nonce: int | None) -> None:
         """Note that only this case sends from the address, next with this nonce. None: ask the chain."""
@@ -191,25 +193,25 @@ class ChainClient:
 
     def _fees(self) -> Fees:
         latest = self.read("eth_getBlockByNumber", ["latest", False])
-        base = _quantity(latest.get("baseFeePerGas", "0x0") if isinstance(latest, dict) else None)
+        base = quantity(latest.get("baseFeePerGas", "0x0") if isinstance(latest, dict) else None)
         try:
-            tip = _quantity(self.request("eth_maxPriorityFeePerGas"))
+            tip = quantity(self.request("eth_maxPriorityFeePerGas"))
         except ChainReverted:  # not every chain suggests a fee
-            tip = max(0, _quantity(self.request("eth_gasPrice")) - base)
+            tip = max(0, quantity(self.request("eth_gasPrice")) - base)
         return Fees(2 * base + tip, tip)
 
     def timestamp(self) -> int:
         """The time of the newest block in Unix seconds."""
         latest = self.read("eth_getBlockByNumber", ["latest", False])
-        return _quantity(latest.get("timestamp") if isinstance(latest, dict) else None)
+        return quantity(latest.get("timestamp") if isinstance(latest, dict) else None)
 
     def block_number(self) -> int:
         """The number of the newest block."""
-        return _quantity(self.read("eth_blockNumber"))
+        return quantity(self.read("eth_blockNumber"))
 
     def balance(self, address: str) -> int:
         """The balance of an address in wei."""
-        return _quantity(self.read("eth_getBalance", [address, "latest"]))
+        return quantity(self.read("eth_getBalance", [address, "latest"]))
 
     def code(self, address: str) -> object:
         """The code at an address as hex."""
@@ -235,7 +237,7 @@ def _result(method: str, reply: object, answer: Answer) -> object:
         expected = f"the contract to take the call ({method})" if reverted else f"a result of {method}"
         raise ChainReverted(expected, error, answer.exchange, by_contract=reverted)
     if not isinstance(reply, dict) or "result" not in reply:
-        raise Malformed("a JSON-RPC answer with a result", answer.text[:200], answer.exchange)
+        raise Malformed("a JSON-RPC answer with a result", answer.text[:SHOWN], answer.exchange)
     return reply["result"]
 
 
@@ -294,12 +296,13 @@ def decoded(outputs: Sequence[Parameter], result: object) -> tuple[object, ...]:
     """The results of a view as eth-abi decodes them."""
     try:
         raw = bytes.fromhex(str(result).removeprefix("0x"))
-        return tuple(decode([parameter.type for parameter in outputs], raw))
+        return decode([parameter.type for parameter in outputs], raw)
     except (DecodingError, ValueError) as problem:
-        raise Malformed("an answer of the types of the signature", f"{result}: {problem}") from problem
+        raise Malformed("an answer of the types of the signature", f"{cut(str(result), SHOWN)}: {problem}") from problem
 
 
-def _quantity(value: object) -> int:
+def quantity(value: object) -> int:
+    """A number as the chain writes it. Raises Malformed."""
     if not QUANTITY.fullmatch(text := str(value)):
-        raise Malformed("a hex quantity", text[:200])
+        raise Malformed("a hex quantity", text[:SHOWN])
     return int(text, 16)

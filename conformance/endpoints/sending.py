@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from conformance.endpoints.chain import ChainClient
+from conformance.endpoints.chain import ChainClient, quantity
+from conformance.endpoints.messages import SHOWN
 from conformance.endpoints.pace import GasBudget
 from conformance.endpoints.signing import Fees, Transaction, signed
 from conformance.problems import ChainReverted, ChainTrouble, Malformed, ServerFault
@@ -195,17 +196,17 @@ def receipt_of(fields: dict[str, object]) -> Receipt:
     try:
         return Receipt(
             hash=str(fields["transactionHash"]).lower(),
-            succeeded=int(str(fields["status"]), 16) == 1,
-            block=int(str(fields["blockNumber"]), 16),
-            gas_used=int(str(fields["gasUsed"]), 16),
+            succeeded=quantity(fields["status"]) == 1,
+            block=quantity(fields["blockNumber"]),
+            gas_used=quantity(fields["gasUsed"]),
             contract_address=address.lower() if isinstance(address, str) else None,
             logs=tuple(
                 {name: in_lower_case(member(log, name)) for name in ("address", "topics", "data")}
                 for log in (logs if isinstance(logs, list) else ())
             ),
         )
-    except (KeyError, ValueError) as problem:
-        raise Malformed("a receipt", printed(fields)[:300]) from problem
+    except (KeyError, Malformed) as problem:
+        raise Malformed("a receipt", printed(fields)[:SHOWN]) from problem
 
 
 def in_lower_case(value: object) -> object:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -213,16 +214,20 @@ class Contract:
         """The transactions in the blocks after this one: {hash, from, to, input, block, logs}, hex in lower case.
 
         With `holding`, a hex text with or without 0x, those alone whose calldata hold its digits. ChainTrouble: the
-        chain has grown by more than `MOST_BLOCKS`.
+        chain has grown by more than `MOST_BLOCKS`, or has fewer blocks than before.
         """
         self._session.settle()
         chain, part = self._session.chain, holding.removeprefix("0x").lower()
         newest = chain.block_number()
         if newest - block > MOST_BLOCKS:
             raise ChainTrouble(f"at most {MOST_BLOCKS} blocks after block {block}", f"the chain is at block {newest}")
-        if newest <= block:
+        if newest < block:
+            raise ChainTrouble(f"a chain that has block {block}, as before", f"the chain is at block {newest}")
+        if newest == block:
             return []
-        logs = _array(chain.logs({"fromBlock": hex(block + 1), "toBlock": hex(newest)}), "logs")
+        logs = defaultdict[object, list[object]](list)
+        for log in _array(chain.logs({"fromBlock": hex(block + 1), "toBlock": hex(newest)}), "logs"):
+            logs[printed(in_lower_case(member(log, "transactionHash")))].append(log)
         mined = [
             _with_logs(transaction, number, logs)
             for number in range(block + 1, newest + 1)
@@ -245,14 +250,13 @@ def must_succeed(receipt: Receipt, expected: str, exchange: int | None = None) -
         raise NotAccepted(expected, f"{receipt.hash} was reverted", exchange)
 
 
-def _with_logs(transaction: object, number: int, logs: list[object]) -> dict[str, object]:
+def _with_logs(transaction: object, number: int, logs: Mapping[object, list[object]]) -> dict[str, object]:
     parts: dict[str, object] = {
         name: in_lower_case(member(transaction, name)) for name in ("hash", "from", "to", "input")
     }
     emitted = [
         {name: in_lower_case(member(log, name)) for name in ("address", "topics", "data")}
-        for log in logs
-        if in_lower_case(member(log, "transactionHash")) == parts["hash"]
+        for log in logs.get(printed(parts["hash"]), ())
     ]
     return {**parts, "block": number, "logs": emitted}
 

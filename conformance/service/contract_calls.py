@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from eth_abi.abi import decode
 from eth_abi.exceptions import DecodingError
 from eth_utils.address import to_checksum_address
 
@@ -21,6 +20,7 @@ from conformance.profile.chain import CREATION, FIXED_WRITES, AccountAbi
 from conformance.service.contract import EXECUTE
 from conformance.service.derivations import account_hash, usage_key_hash, wallet_hash
 from conformance.service.session import Session
+from conformance.values.abi_data import decode
 from conformance.values.json_text import parse, written
 from conformance.verdict import ContractCall
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from conformance.problems import ChainReverted, Mismatch, NotAccepted, NotRefused, UnprovenRefusal
+from conformance.problems import ChainReverted, ChainTrouble, Mismatch, NotAccepted, NotRefused, UnprovenRefusal
 from conformance.service import (
     Accounts,
     Contract,
@@ -171,6 +171,16 @@ def test_transactions_after_a_block_hold_the_writes_with_their_logs(on_chain: Se
     assert sent["logs"]
     held = [contract.transactions_after(before, holding=part) for part in (b"first".hex(), f"0x{b'second'.hex()}")]
     assert held == [[sent], []]
+
+
+def test_chain_whose_blocks_go_back_proves_nothing(on_chain: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = on_chain.chain.block_number()
+    assert Contract(on_chain).transactions_after(before) == []
+
+    monkeypatch.setattr(on_chain.chain, "block_number", lambda: before - 1)
+
+    with pytest.raises(ChainTrouble, match=f"a chain that has block {before}, as before"):
+        Contract(on_chain).transactions_after(before)
 
 
 def test_run_without_a_signature_has_no_signer() -> None:
