@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from email.utils import parsedate_to_datetime
 from shutil import which
 from urllib.parse import urlsplit
 
@@ -22,6 +21,7 @@ from conformance.profile.operations import ATTESTATION, BILLING, DESIGN_FLOWS
 from conformance.service.session import Session
 from conformance.transport import forwarder, proxy_for
 from conformance.values.addresses import CORE
+from conformance.values.http_dates import http_date
 from conformance.values.json_values import member, printed
 
 NEEDS = {**dict.fromkeys(ATTESTATION, "attestation"), **dict.fromkeys(BILLING, "billing")}
@@ -88,7 +88,7 @@ def _date(session: Session) -> Finding:
     if date is None:
         return Finding(DATE, State.NOT_TRIED, "the node sends no Date")
     try:
-        apart = round(parsedate_to_datetime(date).timestamp() - time.time())
+        apart = round(http_date(date).timestamp() - time.time())
     except ValueError:
         return Finding(DATE, State.WRONG, f"its Date is no date: {date}")
     if abs(apart) <= DOUBTFUL_SECONDS:

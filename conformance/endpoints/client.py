@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Self, TypeVar
 from urllib.parse import quote
 
@@ -25,7 +24,7 @@ from conformance.endpoints.pace import Budget, GasBudget, Pace, PurchaseBudget
 from conformance.endpoints.patience import Patience
 from conformance.endpoints.redaction import SeenKeys
 from conformance.endpoints.restart import Restarter
-from conformance.endpoints.transport import MOST_CONNECTIONS, Received, exchange_within, http_client
+from conformance.endpoints.transport import MOST_CONNECTIONS, Received, exchange_within, http_client, with_location
 from conformance.endpoints.turns import Turn, Turns
 from conformance.problems import (
     BeyondLimits,
@@ -41,6 +40,7 @@ from conformance.problems import (
 from conformance.profile import Effect, NotStated, Operation, Profile, read_aside, resolve, value_at
 from conformance.profile.billing import ChargePerCall
 from conformance.transport import forwarder
+from conformance.values.http_dates import http_date
 
 T = TypeVar("T")
 
@@ -332,7 +332,7 @@ class Target:
             url = f"{self.base_url}/{quote(message.target, safe='')}"  # what is no path is told from one in the log
         try:
             with exchange_within(timeout) as received:
-                response = http.send(request, stream=True)
+                response = with_location(http.send(request, stream=True))
                 most = self._volume.longest
                 raw_body = self._read(response, most, received)
                 body = body_of(raw_body, response.headers, most)
@@ -472,9 +472,9 @@ def asked_to_wait(answer: Answer, unasked: float | None = None) -> float | None:
 def _seconds_until(date: str, now: str) -> float | None:
     """The seconds to an HTTP date (RFC 9110, 5.6.7) from the node's `now`, or from ours where it tells none."""
     try:
-        begin = parsedate_to_datetime(now) if now else datetime.now(UTC)
-        return (parsedate_to_datetime(date) - begin).total_seconds()
-    except (TypeError, ValueError):  # no date, or one of them without a zone
+        begin = http_date(now) if now else datetime.now(UTC)
+        return (http_date(date) - begin).total_seconds()
+    except ValueError:
         return None
 
 

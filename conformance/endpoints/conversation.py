@@ -182,7 +182,7 @@ class _Values:
     def named(self, text: str, *, in_url: bool = False) -> str:
         """A part of a request with marked variables in place of the values."""
         for value in sorted(self.variables, key=len, reverse=True):
-            for spelling in {value, quote(value, safe="")} if in_url else {value}:
+            for spelling in {value, quote(value, safe="", errors="surrogatepass")} if in_url else {value}:
                 text = text.replace(spelling, f"{MARK}{{{self.variables[value]}}}")
         return text
 

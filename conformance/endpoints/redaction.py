@@ -248,8 +248,10 @@ def _spelled(marks: Mapping[str, str], text: str) -> list[Place]:
     """Where these spellings stand in a text, the longest of those that overlap."""
     places: list[Place] = []
     for spelling in sorted(marks, key=len, reverse=True):
-        while (start := text.find(spelling)) >= 0:
-            places.append(Place(start, start + len(spelling), marks[spelling]))
+        end = 0
+        while (start := text.find(spelling, end)) >= 0:  # not from the beginning: a key may look like what is blotted
+            end = start + len(spelling)
+            places.append(Place(start, end, marks[spelling]))
             text = _blotted(text, places[-1:])
     return places
 
@@ -294,7 +296,8 @@ def _beginnings(marks: Mapping[str, str], text: str) -> list[Place]:
     """Where beginnings of spellings stand that remain where a text was cut."""
     places: list[Place] = []
     for spelling, mark in marks.items():
-        while (start := text.find(spelling[: _telling(spelling)])) >= 0:
+        end = 0
+        while (start := text.find(spelling[: _telling(spelling)], end)) >= 0:
             end = start + max(_shared(other, text[start:]) for other in marks)
             places.append(Place(start, end, mark))
             text = _blotted(text, places[-1:])

@@ -27,6 +27,9 @@ MOST_OVERHEAD = 1024 * 1024
 KEEP_IDLE_SECONDS = 1.0
 """Shorter than any usual server's keep-alive: reusing a connection that the server is closing looks like a fault."""
 
+LOCATION = "location"
+"""Where an answer keeps this header aside."""
+
 EXCHANGE_ENDS: ContextVar[float] = ContextVar("exchange_ends", default=math.inf)
 """When the exchange has to be over that the thread, or the greenlet of a campaign, is carrying out."""
 
@@ -73,6 +76,7 @@ def http_client(
         follow_redirects=False,
         trust_env=False,  # what of the environment counts, the transport reads
         transport=Routes(partial(_pool, kept, interruption or Interruption()), trust, trust),
+        event_hooks={"response": [_put_location_aside]},
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # the keys alone say who asks
         headers={
             "User-Agent": "service-conformance",
@@ -80,6 +84,19 @@ def http_client(
             "Accept-Encoding": "identity",
         },
     )
+
+
+def _put_location_aside(response: httpx.Response) -> None:
+    """Keep httpx from building the request of a redirect that nobody follows, which fails where the place is no URL."""
+    if "location" in response.headers:
+        response.extensions[LOCATION] = response.headers.pop("location")
+
+
+def with_location(response: httpx.Response) -> httpx.Response:
+    """An answer with all of its headers."""
+    if (location := response.extensions.pop(LOCATION, None)) is not None:
+        response.headers["location"] = location
+    return response
 
 
 def _pool(kept: int, interruption: Interruption, context: ssl.SSLContext, proxy: httpcore.Proxy | None) -> Pool:

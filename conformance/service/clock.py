@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
 from conformance.endpoints.clock import NodeClock
 from conformance.endpoints.messages import Answer
 from conformance.problems import ChainTrouble, Inconclusive
 from conformance.service.acceptance import must_accept
+from conformance.values.http_dates import http_date
 
 P = TypeVar("P")
 T = TypeVar("T")
@@ -36,7 +36,7 @@ def date_of(answer: Answer) -> int:
 
 def _date(header: str | None) -> int:
     try:
-        return int(parsedate_to_datetime(header or "").timestamp())
+        return int(http_date(header or "").timestamp())
     except ValueError:
         return int(datetime.now(UTC).timestamp())
 

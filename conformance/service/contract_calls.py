@@ -75,7 +75,11 @@ class ContractCalls:
                         sender, transaction = opened(raw)
                         data = transaction.data
                         if data.startswith(selector(EXECUTE)):
-                            sender, data = str(transaction.to), decode(["address", "bytes"], data[SELECTOR_BYTES:])[1]
+                            sender, (_, inner) = (
+                                str(transaction.to),
+                                decode(["address", "bytes"], data[SELECTOR_BYTES:]),
+                            )
+                            data = inner if isinstance(inner, bytes) else b""
                         yield self._sent(sender, data, reply, answers)
 
     def _called(self, sender: str, data: bytes, reply: object) -> ContractCall:

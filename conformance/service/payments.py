@@ -188,7 +188,7 @@ class Payments:
 
     def _asked_provider(self, method: str, intent: PaymentIntent, path: str, form: Mapping[str, str]) -> dict[str, str]:
         provider = printed(self._session.stated("payments.provider_url"))
-        url = f"{provider}/v1/payment_intents/{quote(intent.id, safe='')}{path}"
+        url = f"{provider}/v1/payment_intents/{quote(intent.id, safe='', errors='surrogatepass')}{path}"
         headers = {"Authorization": f"Bearer {self.publishable_key()}"}
         if method == "GET":
             message = Message(method, f"{url}?{urlencode(form)}", headers, None)

@@ -20,7 +20,7 @@ class _ReadOnce(ContextFramesBytesIO):
     """The bytes of encoded values, of which none is read again and again."""
 
     def __init__(self, data: bytes) -> None:
-        super().__init__(data)
+        super().__init__(data)  # type: ignore[no-untyped-call]  # eth-abi's
         self._left = MOST_READINGS * len(data)
 
     def read(self, size: int | None = -1, /) -> bytes:

@@ -321,3 +321,14 @@ def test_escapes_of_answers_are_resolved_within_a_budget(monkeypatch: pytest.Mon
 def test_values_that_may_be_keys_are_counted_before_their_wallets_are_computed() -> None:
     with pytest.raises(BeyondLimits, match="more than 20000 values of 32 bytes"):
         wallets_of_secrets_in([*range(1, 30_000)])
+
+
+@pytest.mark.parametrize("key", ["\0" * 44, "k" * 30 + "\0" * 14, "$API_KEY_1" * 5, "[private key]" * 4])
+def test_key_that_looks_like_what_stands_in_place_of_keys_is_hidden(key: str) -> None:
+    known = secrets(key)
+
+    for text in (key, key * 3, key[:30]):
+        hidden = known.hide(f"a {text} b")
+        assert hidden.startswith("a $API_KEY_1")
+        assert hidden.endswith(" b")
+        assert len(hidden) < 50

@@ -233,3 +233,12 @@ def test_run_that_is_ended_waits_for_nothing_any_more(node: TinyNode) -> None:
             target.exchange(message, log)
         with pytest.raises(NodeSilent):
             target.exchange(message, log)
+
+
+@pytest.mark.parametrize("location", ["javascript:alert(1)", "http://[", "//", "http://127.0.0.1:1/x"])
+def test_redirect_is_an_answer_wherever_it_leads(location: str) -> None:
+    raw = b"HTTP/1.1 308 Moved\r\nContent-Length: 0\r\nConnection: close\r\nLocation: %s\r\n\r\n" % location.encode()
+    with answering(lambda: [raw]) as url:
+        answer = asked(url)
+
+    assert (answer.status, answer.headers["location"]) == (308, location)

@@ -8,7 +8,7 @@ import json
 import zlib
 from collections.abc import Callable
 
-from hostile_connections import BROKEN, LARGE, REDIRECTS, Behaviour, Connection
+from hostile_connections import BROKEN, LARGE, REDIRECTS, Behaviour, Connection, body
 from spoiling_node import Hostility, bytes_of, tells
 from tiny_node import Asked, Told
 
@@ -93,16 +93,16 @@ JSON_TEXTS: dict[str, Hostility] = {
 """Texts in place of JSON."""
 
 LISTS: dict[str, Hostility] = {
-    "million nulls": json_text("[" + "null," * (MILLION - 1) + "null]", "pass", ""),
-    "million empty objects": json_text("[" + "{}," * (MILLION - 1) + "{}]", "pass", ""),
-    "600,000 groups": json_text("[" + ",".join([json.dumps(GROUP)] * 600_000) + "]", "pass", ""),
-    "100,000 groups": json_text(json.dumps([{**GROUP, "id": i} for i in range(100_000)]), "pass", ""),
     "group named by a megabyte": json_text(json.dumps([{**GROUP, "name": "x" * MILLION}]), "pass", ""),
     "group numbered by 4,000 digits": json_text(json.dumps([{**GROUP, "id": "9" * 4_000}]), "pass", ""),
     "group with a thousand members": json_text(
         json.dumps([GROUP | dict.fromkeys(map(str, range(1_000)), 0)]), "pass", ""
     ),
     "list of lists": json_text("[[[[[]]]]]", "pass", ""),
+    "100,000 groups": json_text(json.dumps([{**GROUP, "id": i} for i in range(100_000)]), "pass", ""),
+    "million nulls": json_text("[" + "null," * (MILLION - 1) + "null]", "pass", ""),
+    "million empty objects": json_text("[" + "{}," * (MILLION - 1) + "{}]", "inconclusive", "bytes of memory"),
+    "600,000 groups": json_text("[" + ",".join([json.dumps(GROUP)] * 600_000) + "]", "inconclusive", "bytes of memory"),
 }
 """Lists of groups that no page holds: the case asks for JSON alone."""
 
@@ -164,11 +164,134 @@ ECHOES: dict[str, Hostility] = {
 }
 """The key of the request, in what is written of a failure."""
 
+
+def told(status: str, text: str = "{}", *headers: str, verdict: str = "fail") -> Hostility:
+    """An answer with this status, which a case that does not pass names."""
+    said = "" if verdict == "pass" else f"status {status.split(maxsplit=1)[0]}"
+    return Hostility(lambda c, _asked, _told: body(text.encode(), *headers, status=status)(c), verdict, said)
+
+
+def put_off(after: str, *headers: str) -> Hostility:
+    """A 429 that asks to come again after so long."""
+    return told("429 Slow", "{}", f"Retry-After: {after}", *headers, verdict="inconclusive")
+
+
+STATUSES: dict[str, Hostility] = {
+    "no content": told("204 None", "", verdict="pass"),
+    "part of a page": told("206 Part", "[]", "Content-Range: bytes 0-1/2", verdict="pass"),
+    "not modified": told("304 Same", ""),
+    "choices": told("300 Many", "[]"),
+    "moved for good, to this address": told("301 Moved", "", "Location: ?"),
+    "moved to a script": told("308 Moved", "", "Location: javascript:alert(1)"),
+    "moved to a user of this host": told("307 Moved", "", "Location: http://user:word@127.0.0.1:9/"),
+    "moved without a place": told("302 Moved", ""),
+    "refused at length": told("400 No", json.dumps({"error": "x" * MILLION})),
+    "refused with a page": told("403 No", "<html><title>" + "no " * 100_000),
+    "refused with a challenge of 60 kB": told("401 No", "{}", f"WWW-Authenticate: {'a=b,' * 15_000}"),
+    "refused with links of a terminal": told("400 No", "\x1b]8;;http://127.0.0.1:9/\x07here\x1b]8;;\x07"),
+    "refused with commands of jobs": told("400 No", "x\n::error::x\n##vso[task.x]\n##[group]x"),
+    "refused with markup": told("400 No", "<img src=x onerror=alert(1)>[x](javascript:alert(1))|x|\n# x\n]]>"),
+    "refused with text from right to left": told("400 No", "\u202e\u2066\u200b\u200dabc\ufeff"),
+    "refused with a formula": told("400 No", "=cmd|' /C calc'!A0"),
+    "refused with variables of a shell": told("400 No", "$(touch /tmp/x) `id` ${HOME} '; id; '"),
+    "proxy asks who is there": told("407 Who", "{}", "Proxy-Authenticate: Basic"),
+    "too early": told("425 Early"),
+    "gone for reasons of law": told("451 Law"),
+    "fault with a page without an end": told("500 Fault", "<html><title " + "x" * MILLION),
+    "version not supported": told("505 Version"),
+    "status of nobody": told("599 Nobody"),
+    "status beyond all": told("999 Beyond"),
+    "put off for 60,000 digits": put_off("9" * 60_000),
+    "put off for an hour": put_off("3600"),
+    "put off for a negative time": put_off("-5"),
+    "put off for digits of another script": put_off("\u0669\u0669"),
+    "put off to no date": put_off("Fri, 31 Foo 9999"),
+    "put off to a date in a zone of 14 digits": put_off("Fri, 31 Dec 9999 23:59:59 +99999999999999"),
+    "put off to a date before its own": put_off("Mon, 01 Jan 0001 00:00:00 GMT", "Date: Fri, 31 Dec 9999 23:59:59 GMT"),
+    "dated before 1970": with_header("Date: Mon, 01 Jan 0001 00:00:00 GMT"),
+    "dated in a zone of 14 digits": with_header("Date: Fri, 31 Dec 9999 23:59:59 +99999999999999"),
+    "ranges of 60 kB": with_header(f"Accept-Ranges: {'bytes,' * 10_000}"),
+    "cookie with the name of a header": with_header("Set-Cookie: X-Api-Key=stolen; Path=/"),
+    "policy of 60 kB": with_header(f"Strict-Transport-Security: {'max-age=1;' * 6_000}"),
+    "alternative service": with_header('Alt-Svc: h2="127.0.0.1:9"; ma=99999999'),
+    "refresh": with_header("Refresh: 0; url=http://127.0.0.1:9/"),
+}
+"""Statuses and headers of an answer."""
+
+
+def member(name: str, value: object, verdict: str) -> Hostility:
+    """The sound answer with another value of a member."""
+
+    def answer(connection: Connection, asked: Asked, told: Told) -> None:
+        sound = told.body if isinstance(told.body, dict) else {}
+        text = value if isinstance(value, bytes) else json.dumps(value).encode()
+        raw = json.dumps(sound | {name: 0}).encode()
+        tells(told.status, raw.replace(f'"{name}": 0'.encode(), f'"{name}": '.encode() + text))(connection, asked, told)
+
+    return Hostility(answer, verdict, "")
+
+
+STRANGE: dict[str, object] = {
+    "null": None,
+    "number": 7,
+    "number of a thousand digits": b"9" * 1_000,
+    "number of 100,000 digits": b"9" * 100_000,
+    "number beyond all doubles": b"1e999",
+    "true": True,
+    "list": ["x" * 44],
+    "object": {"x": "y" * 44},
+    "objects 150 deep": json.loads('{"x":' * 150 + "1" + "}" * 150),
+    "empty text": "",
+    "blanks": " " * 44,
+    "NUL characters": "\0" * 44,
+    "line breaks with a header": "x" * 44 + "\r\nX-Evil: 1\r\n\r\nGET / HTTP/1.1",
+    "half a surrogate pair": "\ud800" * 44,
+    "characters that become eighteen": "\ufdfa" * 400,
+    "text from right to left": "\u202e" + "x" * 44,
+    "sequence of a terminal": "\x1b[2J" + "x" * 44,
+    "name of a variable": "$API_KEY_1$API_KEY_1$API_KEY_1",
+    "template of a pack": "${alice}${profile.base_url}${env.HOME}",
+    "commands of a shell": "'; touch /tmp/x; echo '$(id)`id`",
+    "mark of a hidden key": "[private key][private key][redacted]",
+    "one letter": "a" * 44,
+    "ten letters": "abcdefghij",
+    "hex of 2,048 bytes": "ab" * 2_048,
+    "base64 of base64": base64.b64encode(base64.b64encode(b"V" * 900)).decode(),
+    "megabyte": "k" * MILLION,
+    "path": "../../../../etc/passwd",
+    "address": "http://user:word@127.0.0.1:9/?x=" + "y" * 44,
+    "escapes in escapes": "%252541" * 200,
+    "entities": "&amp;#x41;" * 200,
+    "YAML": "x: !!python/object/apply:os.system [id]\n---\n&a *a",
+}
+"""Values in place of a key or an id."""
+UNSENT = {"blanks", "NUL characters", "line breaks with a header", "YAML"}
+"""What no header can hold: such a key is not sent."""
+KEYS = {name: member("api_key", value, "inconclusive" if name in UNSENT else "fail") for name, value in STRANGE.items()}
+"""The key of a new account, with which the case lists groups then."""
+IDS = {name: member("group_id", value, "fail") for name, value in STRANGE.items()}
+"""The id of a new group, which the case removes then."""
+
 KINDS = {
     "sockets": SOCKETS,
     "JSON": JSON_TEXTS,
     "lists": LISTS,
     "packings": PACKINGS,
     "headers": HEADERS,
+    "statuses": STATUSES,
     "echoes": ECHOES,
+    "keys": KEYS,
+    "ids": IDS,
 }
+"""The behaviours by what they spoil."""
+STEPS = {
+    "keys": """
+      - {call: new_account, with: {account_name: "${behaviour}", account_description: d}, save: {key: api_key}}
+      - {call: list_groups, as: "${key}", with: {page_number: 0, page_size: 9}}""",
+    "ids": """
+      - {call: add_group, with: {group_name: "${behaviour}", group_description: d}, save: {id: group_id}}
+      - {call: remove_group, with: {group_id: "${id}"}}""",
+}
+"""The steps of a case, where it does not just list groups."""
+LISTS_GROUPS = """
+      - {call: list_groups, with: {page_number: 0, page_size: "${size}"}}"""

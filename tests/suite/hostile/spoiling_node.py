@@ -47,7 +47,7 @@ def _asked(connection: Connection) -> Asked | None:
     while (header := reader.readline()) not in {b"\r\n", b""}:
         name, _, value = header.decode("latin-1").partition(":")
         headers[name.strip().lower()] = value.strip()
-    text = reader.read(int(headers.get("content-length", "0"))).decode()
+    text = reader.read(int(headers.get("content-length", "0"))).decode("utf-8", "surrogatepass")
     parts = urlsplit(line[1].decode())
     path = parts.path.removeprefix(CORE)
     return Asked(line[0].decode(), path, dict(parse_qsl(parts.query)), headers, text)

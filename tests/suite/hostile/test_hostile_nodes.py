@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from behaviours import KINDS
+from behaviours import KINDS, LISTS_GROUPS, STEPS
 from spoiling_node import Hostility, spoiling_node
 from tiny_node import Asked
 
@@ -20,6 +20,8 @@ from conformance.verdict import ExitCode
 
 WATCHDOG_SECONDS = 600
 """A guard against hanging."""
+FIRST = 10
+"""The number of the first behaviour: smaller pages are asked for otherwise."""
 MOST_MEMORY_KIB = 500 * 1024
 PACK = """\
 pack: spoilt
@@ -31,10 +33,9 @@ cases:
     requirements: [ACC-070]
     each: [{rows}]
     setup: [{{account: alice}}]
-    steps:
-      - {{call: list_groups, with: {{page_number: 0, page_size: "${{size}}"}}}}
+    steps:{steps}
 """
-"""A case for each behaviour, which the size of its page names. It asks for JSON and for nothing more."""
+"""A case for each behaviour, which the size of its page or the name of what it makes tells."""
 REPORTS = ("--html", "out/page.html", "--har", "out/log.har", "--junit", "out/junit.xml", "--replay", "out")
 VERDICTS = {"fail": ExitCode.FAILS, "inconclusive": ExitCode.INCONCLUSIVE, "pass": ExitCode.CONFORMS}
 """Of a case; and what a run ends with whose worst case has it, the worst first."""
@@ -96,15 +97,25 @@ def shows(text: str, key: str) -> bool:
     return any(part in letters for way in (hidden, hidden[::-1]) for part in (way[:half], way[half:]))
 
 
-def run_against(table: dict[str, Hostility], folder: Path) -> tuple[Ended, dict[str, dict[str, Any]]]:
+def behaviour_of(asked: Asked) -> str:
+    """The name of the behaviour that a request asks for; empty where it asks for none."""
+    if asked.path == "list_groups":
+        return f"b{int(asked.query['page_size']):03}"
+    return str(next((asked.body[name] for name in ("account_name", "group_name", "name") if name in asked.body), ""))
+
+
+def run_against(kind: str, folder: Path) -> tuple[Ended, dict[str, dict[str, Any]]]:
     """A run with a case for each behaviour: how it ended, and its cases by the name of the behaviour."""
-    rows = ", ".join(f"{{id: b{number:03}, size: {number}}}" for number in range(1, len(table) + 1))
+    table = KINDS[kind]
+    ids = {number: f"b{number:03}" for number in range(FIRST, FIRST + len(table))}
+    rows = ", ".join(f"{{id: {name}, size: {number}, behaviour: {name}}}" for number, name in ids.items())
     (folder / "packs").mkdir()
-    (folder / "packs" / "spoilt.yaml").write_text(PACK.format(rows=rows), encoding="utf-8")
-    by_size = {str(number): hostility for number, hostility in enumerate(table.values(), start=1)}
+    pack = PACK.format(rows=rows, steps=STEPS.get(kind, LISTS_GROUPS))
+    (folder / "packs" / "spoilt.yaml").write_text(pack, encoding="utf-8")
+    by_id = dict(zip(ids.values(), table.values(), strict=True))
 
     def chosen(asked: Asked) -> Hostility | None:
-        return by_size.get(asked.query["page_size"]) if asked.path == "list_groups" else None
+        return by_id.get(behaviour_of(asked))
 
     with spoiling_node(chosen) as node:
         command = [
@@ -132,7 +143,7 @@ def run_against(table: dict[str, Hostility], folder: Path) -> tuple[Ended, dict[
 @pytest.mark.parametrize("kind", KINDS)
 def test_run_gives_each_behaviour_the_verdict_that_it_deserves(kind: str, tmp_path: Path) -> None:
     table = KINDS[kind]
-    done, cases = run_against(table, tmp_path)
+    done, cases = run_against(kind, tmp_path)
     wrong = {
         name: (case["verdict"], case["reason"])
         for name, case in cases.items()
