@@ -57,8 +57,10 @@ def compile_typed_data(form: TypedDataCase, context: CompileContext) -> Callable
             for flow in PRIMARY_TYPES
             if flow in form.flows and offered(flow, run.profile)
         }
-        if not run.target.extent.full:
-            chosen = dealt(chosen, once=run.target.extent.quick)
+        if run.target.extent.quick:
+            chosen = dealt_once(one_of_each_kind(chosen))
+        elif not run.target.extent.full:
+            chosen = dealt(chosen)
         if not any(chosen.values()):
             raise ProfileSilent("a form of typed_data that some row has", ", ".join(forms))
         with set_up():
@@ -71,36 +73,62 @@ def compile_typed_data(form: TypedDataCase, context: CompileContext) -> Callable
     return program
 
 
-def dealt(chosen: Mapping[Flow, Sequence[Row]], *, once: bool = False) -> dict[Flow, list[Row]]:
+def dealt(chosen: Mapping[Flow, Sequence[Row]]) -> dict[Flow, list[Row]]:
     """The rows of each flow in a run that is not full. Each of many refused rows goes to only two flows, in turn.
 
     The first of them gets the envelope signed as it is sent, the second one with the signature over the valid envelope.
-    A row that goes to one flow alone is sent there in both ways. With `once` it goes to one flow, in either way.
+    A row that goes to one flow alone is sent there in both ways.
     """
+
+    def turn(start: int, own: Sequence[Flow]) -> dict[Flow, Way | None]:
+        first, second = own[start % len(own)], own[(start + 1) % len(own)]
+        return {first: None} if first == second else dict(zip((first, second), SIGNED, strict=True))
+
+    return _in_turn(chosen, turn, accepted=False, few=FEW_ROWS)
+
+
+def dealt_once(chosen: Mapping[Flow, Sequence[Row]]) -> dict[Flow, list[Row]]:
+    """The rows of each flow in a quick run. Each of several rows goes to one flow, in turn, signed in either way."""
+
+    def turn(start: int, own: Sequence[Flow]) -> dict[Flow, Way | None]:
+        return {own[start % len(own)]: SIGNED[start // len(own) % len(SIGNED)]}
+
+    return _in_turn(_in_turn(chosen, turn, accepted=False, few=1), turn, accepted=True, few=1)
+
+
+def _in_turn(
+    chosen: Mapping[Flow, Sequence[Row]],
+    turn: Callable[[int, Sequence[Flow]], Mapping[Flow, Way | None]],
+    *,
+    accepted: bool,
+    few: int,
+) -> dict[Flow, list[Row]]:
+    """The rows of each flow. Each of more than `few` accepted or refused rows goes to the flows that `turn` says."""
     flows: dict[str, list[Flow]] = {}
     for flow, rows in chosen.items():
         for row in rows:
-            if not row.form.accepted:
+            if row.form.accepted == accepted:
                 flows.setdefault(row.label, []).append(flow)
-    if len(flows) <= FEW_ROWS:
-        return {flow: list(rows) for flow, rows in chosen.items()}
-    ways: dict[str, dict[Flow, Way | None]] = {}
-    for start, (label, own) in enumerate(flows.items()):
-        first, second = own[start % len(own)], own[(start + 1) % len(own)]
-        if once:
-            ways[label] = {first: SIGNED[start // len(own) % len(SIGNED)]}
-        else:
-            ways[label] = {first: None} if first == second else dict(zip((first, second), SIGNED, strict=True))
+    ways = {label: turn(start, own) for start, (label, own) in enumerate(flows.items()) if len(flows) > few}
 
     def sent(flow: Flow, row: Row) -> list[Row]:
-        if row.form.accepted:
+        if row.label not in ways:
             return [row]
         if flow not in ways[row.label]:
             return []
         over = ways[row.label][flow]
-        return [row if over is None else row.signed_over(over)]
+        return [row if over is None or accepted else row.signed_over(over)]
 
     return {flow: [each for row in rows for each in sent(flow, row)] for flow, rows in chosen.items()}
+
+
+def one_of_each_kind(chosen: Mapping[Flow, Sequence[Row]]) -> dict[Flow, list[Row]]:
+    """The accepted rows, and of the refused ones that judge the same and differ in the same parts the first."""
+    first: dict[object, str] = {}
+    for row in {row.label: row for some in chosen.values() for row in some}.values():
+        first.setdefault(row.label if row.form.accepted else row.kind, row.label)
+    kept = set(first.values())
+    return {flow: [row for row in some if row.label in kept] for flow, some in chosen.items()}
 
 
 def _note_needs(form: TypedDataCase, context: CompileContext) -> None:

@@ -73,6 +73,21 @@ class Row:
     changes: Callable[[Scope], Changes]
     new_admin: Template
 
+    @property
+    def kind(self) -> tuple[object, ...]:
+        """What the row judges, where it goes, and which parts of the request it changes in which way, to whatever."""
+        form = self.form
+        changes = [(kind, str(getattr(change, kind))) for change in form.changes if (kind := kind_of(change))]
+        given = (form.typed_data, form.raw, form.primary, form.pad_to, form.new_admin, form.signs)
+        return (
+            tuple(form.judges or ()),
+            tuple(form.flows or ()),
+            tuple(changes),
+            tuple(part is None for part in given),
+            (form.signature == "plain", form.without, form.key, form.method),
+            (form.issued > 0, form.issued < 0),
+        )
+
     def goes_to(self, flow: Flow, forms: Sequence[str]) -> bool:
         """Whether the row applies to this flow on a node that takes these forms of `typed_data`."""
         return (self.form.flows is None or flow in self.form.flows) and self.form.form in (None, *forms)

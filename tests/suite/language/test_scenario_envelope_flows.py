@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from conformance.drivers.envelopes.driver import dealt
+from conformance.drivers.envelopes.changes import Change
+from conformance.drivers.envelopes.driver import dealt, dealt_once, one_of_each_kind
 from conformance.drivers.envelopes.forms import PRIMARY_TYPES, EnvelopeRow, Flow
 from conformance.drivers.envelopes.requests import Changes
 from conformance.drivers.envelopes.rows import Row
@@ -81,7 +82,7 @@ def test_a_row_of_one_flow_is_sent_in_both_ways() -> None:
 
 
 def test_in_a_quick_run_each_of_many_refused_rows_is_sent_once_and_each_flow_gets_both_ways() -> None:
-    sent = dealt(dict.fromkeys(PRIMARY_TYPES, rows(16)), once=True)
+    sent = dealt_once(dict.fromkeys(PRIMARY_TYPES, rows(16)))
 
     assert sorted(row.label for some in sent.values() for row in some) == sorted(row.label for row in rows(16))
     assert [{row.form.over for row in some} for some in sent.values()] == [{"changed", "original"}] * len(PRIMARY_TYPES)
@@ -93,3 +94,29 @@ def test_a_row_of_one_flow_is_sent_there_whatever_its_place() -> None:
     sent = dealt({next(iter(PRIMARY_TYPES)): [*rows(12), *alone], **dict.fromkeys(others, rows(12))})
 
     assert {row.label for row in alone} <= {row.label for row in sent[next(iter(PRIMARY_TYPES))]}
+
+
+def test_in_a_quick_run_each_of_many_accepted_rows_goes_to_one_flow_as_it_is() -> None:
+    sent = dealt_once(dict.fromkeys(PRIMARY_TYPES, rows(0, accepted=8)))
+
+    assert [len(some) for some in sent.values()] == [2] * len(PRIMARY_TYPES)
+    assert {row.form.over for some in sent.values() for row in some} == {None}
+
+
+def test_of_rows_that_differ_in_a_value_alone_the_first_is_of_its_kind() -> None:
+    forms = [
+        EnvelopeRow(id="one", changes=[Change(set="domain.name", to="a")]),
+        EnvelopeRow(id="other-value", changes=[Change(set="domain.name", to="b")]),
+        EnvelopeRow(id="other-part", changes=[Change(set="domain.version", to="a")]),
+        EnvelopeRow(id="other-way", changes=[Change(delete="domain.name")]),
+        EnvelopeRow(id="other-statement", changes=[Change(set="domain.name", to="a")], judges=["ENV-140"]),
+        EnvelopeRow(id="accepted", accepted=True, changes=[Change(set="domain.name", to="a")]),
+        EnvelopeRow(id="accepted-too", accepted=True, changes=[Change(set="domain.name", to="b")]),
+    ]
+    made = [Row(form.id, form, lambda _: Changes([], None), lambda _: None) for form in forms]
+
+    kept = one_of_each_kind(dict.fromkeys(PRIMARY_TYPES, made))
+
+    assert {tuple(row.label for row in some) for some in kept.values()} == {
+        ("one", "other-part", "other-way", "other-statement", "accepted", "accepted-too")
+    }
