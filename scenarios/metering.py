@@ -51,6 +51,11 @@ class Meter:
         self._balance = balance
         self.left = balance()
 
+    def price(self) -> int:
+        """By how much the balance is lower than at the last look."""
+        before, self.left = self.left, self._balance()
+        return before - self.left
+
     def must_have_charged(self, call: str) -> None:
         """Raise a departure unless the balance is lower than at the last look."""
         now = self._balance()
@@ -70,7 +75,7 @@ def meter_of(judge: Judge, node: Node, key: str) -> Meter:
 
 @case("each-write-is-charged", requirements=["BILL-140", "LIM-050"], needs=METERS)
 def each_write_is_charged(judge: Judge, node: Node) -> None:
-    """Each management write of the catalogue lowers the balance, also one that is the same as the one before."""
+    """Each management write of the catalogue lowers the balance, whoever writes, also the same as the one before."""
     objects = sample_objects(node, node.accounts.new())
     writes = sample_writes(node, objects)
     judge.set_up(set(writes) == set(WRITES), "a request of each management write of the catalogue")
@@ -85,6 +90,13 @@ def each_write_is_charged(judge: Judge, node: Node) -> None:
         for _ in range(2):
             node.session.accept(writes["add_group"])
             meter.must_have_charged("the same add_group again")
+    wallet = node.pkps.creation(objects.alice.key)
+    with judge.apart("BILL-140"):
+        node.session.accept(replace(wallet, credential=objects.usage_key))
+        meter.must_have_charged("create_wallet by a usage key")
+    with judge.apart("BILL-140"):
+        node.session.accept(replace(wallet, via="bearer"))
+        meter.must_have_charged("create_wallet with the key in Authorization")
 
 
 @case("writes-cost-what-is-stated", requirements=["BILL-170"], needs=METERS, uses=[WRITE_CENTS])
@@ -129,10 +141,17 @@ def each_read_is_free(judge: Judge, node: Node) -> None:
     """No list and no other read of the catalogue changes the balance, with whichever key it is asked for."""
     objects = sample_objects(node, node.accounts.new())
     meter = meter_of(judge, node, objects.alice.key)
-    for name, request in sample_reads(node, objects).items():
+    reads = sample_reads(node, objects)
+    with judge.apart():
+        for request in reads.values():
+            node.session.accept(request)
+    together = meter.price()
+    for name, request in reads.items() if together else ():  # which of them costs something
         with judge.apart():
             node.session.accept(request)
             meter.must_be_as_it_was(name)
+    with judge.apart():
+        judge.same(together, 0, "the price of each read of the catalogue once, in cents")
     with judge.apart():
         for request in sample_reads(node, objects).values():
             if "page_number" in request.members:  # a page past the end may be refused
@@ -147,19 +166,6 @@ def each_read_is_free(judge: Judge, node: Node) -> None:
         for _ in range(MANY_READS):
             node.session.accept(lists)
         meter.must_be_as_it_was(f"list_groups {MANY_READS} times")
-
-
-@case("whoever-writes-is-charged", requirements=["BILL-140"], needs=METERS)
-def whoever_writes_is_charged(judge: Judge, node: Node) -> None:
-    """A write by a usage key is charged to its account, and a key in either header is charged alike."""
-    objects = sample_objects(node, node.accounts.new())
-    meter = meter_of(judge, node, objects.alice.key)
-    wallet = node.pkps.creation(objects.alice.key)
-    with judge("BILL-140"):
-        node.session.accept(replace(wallet, credential=objects.usage_key))
-        meter.must_have_charged("create_wallet by a usage key")
-        node.session.accept(replace(wallet, via="bearer"))
-        meter.must_have_charged("create_wallet with the key in Authorization")
 
 
 def refused_writes(node: Node, objects: SampleObjects) -> list[tuple[OutgoingRequest, Sequence[str]]]:
@@ -181,7 +187,7 @@ def refused_writes(node: Node, objects: SampleObjects) -> list[tuple[OutgoingReq
 
 @case("refused-writes-are-free", requirements=["BILL-210"], needs=METERS)
 def refused_writes_are_free(judge: Judge, node: Node) -> None:
-    """A management write that is refused costs nothing, whatever it is refused for."""
+    """A management write that is refused costs nothing, whatever it is refused for, such as an effect that is there."""
     objects = sample_objects(node, node.accounts.new())
     key = objects.alice.key
     controls = {
@@ -193,20 +199,14 @@ def refused_writes_are_free(judge: Judge, node: Node) -> None:
         control = controls[request.operation.name]
         with judge.apart("BILL-210"), Refusals(node.session, control=control, unchanged=reads) as refusals:
             refusals.send(request, [*classes, "any"])
-
-
-@case("repeated-writes-cost-what-they-do", requirements=["BILL-210"], needs=METERS)
-def repeated_writes_cost_what_they_do(judge: Judge, node: Node) -> None:
-    """A write that finds its effect there already is free where it is refused."""
-    objects = sample_objects(node, node.accounts.new())
     writes = sample_writes(node, objects)
     for name in ("add_pkp_to_group", "add_action_to_group", "add_action"):
         node.session.accept(writes[name])
-        before = node.payments.balance(objects.alice.key)
-        with judge("BILL-210"):
-            answer = node.session.send(writes[name])
-            if not answer.accepted:
-                judge.same(node.payments.balance(objects.alice.key), before, f"the balance after a refused {name}")
+        before = node.payments.balance(key)
+        with judge.apart("BILL-210"):
+            # What finds its effect there may be accepted instead.
+            if not node.session.send(writes[name]).accepted:
+                judge.same(node.payments.balance(key), before, f"the balance after a refused {name}")
 
 
 @case("parallel-writes-are-billed-one-by-one", requirements=["BILL-220"], needs=METERS)
@@ -249,15 +249,26 @@ def payments_beside_writes_are_credited(judge: Judge, node: Node) -> None:
 # ------------------------------------------------------------------------------------------------------------ runs
 
 
-@case("runs-are-charged-in-api-mode", requirements=["BILL-180"], needs=METERS)
-def runs_are_charged_in_api_mode(judge: Judge, node: Node) -> None:
-    """A run lowers the balance of the account, by its own key and by a usage key."""
+@case("runs-are-charged-and-refused-ones-are-not", requirements=["BILL-180", "ERR-150"], needs=METERS)
+def runs_are_charged_and_refused_ones_are_not(judge: Judge, node: Node) -> None:
+    """A run by the account key or a usage key lowers the balance of the account, and one that is refused does not.
+
+    Refused are a run that no group permits, one by a key that was removed, and a malformed request.
+    """
     objects = sample_objects(node, node.accounts.new())
+    removed = node.usage_keys.add(objects.alice.key, ALL_PERMISSIONS).key
+    node.usage_keys.remove(objects.alice.key, removed)
     meter = meter_of(judge, node, objects.alice.key)
     for key, whose in ((objects.alice.key, "the account key"), (objects.usage_key, "a usage key")):
-        node.runs.run(key, objects.action.code)
+        control = node.runs.run(key, objects.action.code).accepted
         with judge.apart("BILL-180"):
             meter.must_have_charged(f"a run by {whose}")
+    unlisted = node.runs.request(objects.usage_key, node.actions.source("hello", "unlisted"))
+    malformed = replace(unlisted, members={"code": 7, "jsParams": {}})
+    reads = [node.payments.unchanged_balance(objects.alice.key)]
+    with judge("ERR-150"), Refusals(node.session, control=control, unchanged=reads) as refusals:
+        for request in (unlisted, malformed, node.runs.request(removed, objects.action.code)):
+            refusals.send(request, ["any"])
 
 
 @case("runs-cost-what-is-stated", requirements=["BILL-170"], needs=METERS, uses=[RUN_CENTS])
@@ -432,18 +443,3 @@ def runs_on_bought_credit(judge: Judge, node: Node) -> None:
     with judge("BILL-320"):
         node.runs.run(runner.key, action.code)
         meter.must_have_charged("a run by a usage key")
-
-
-@case("refused-runs-are-free", requirements=["ERR-150"], needs=METERS)
-def refused_runs_are_free(judge: Judge, node: Node) -> None:
-    """A run that no group permits, by a key that was removed, or whose request is malformed, costs nothing."""
-    objects = sample_objects(node, node.accounts.new())
-    removed = node.usage_keys.add(objects.alice.key, ALL_PERMISSIONS).key
-    node.usage_keys.remove(objects.alice.key, removed)
-    control = node.runs.run(objects.usage_key, objects.action.code).accepted
-    unlisted = node.runs.request(objects.usage_key, node.actions.source("hello", "unlisted"))
-    malformed = replace(unlisted, members={"code": 7, "jsParams": {}})
-    reads = [node.payments.unchanged_balance(objects.alice.key)]
-    with judge("ERR-150"), Refusals(node.session, control=control, unchanged=reads) as refusals:
-        for request in (unlisted, malformed, node.runs.request(removed, objects.action.code)):
-            refusals.send(request, ["any"])

@@ -21,7 +21,7 @@ from conformance.service.refusal import was_accepted
 from conformance.values.ids import Cents
 
 BUYS = ("managed_accounts", "billing", "payment_sandbox")
-AT_ONCE, RACES = 10, 4
+AT_ONCE, RACES = 8, 3
 """A race shows in some rounds only: so many confirmations at once, so often."""
 ODD = 1_999
 """Cents: as dollars in floating point, they come back as one less."""

@@ -80,8 +80,8 @@ def long_lists(judge: Judge, node: Node) -> None:
         node.actions.add(alice, node.actions.sample_cid(str(number)))
     for number in range(KEYS):
         node.usage_keys.add(alice, name=str(number))
-    for operation, least in (("list_actions", MANY), ("list_api_keys", KEYS)):
-        check_pages(judge, node, node.session.request(operation, alice), least)
+    for operation, least, size in (("list_actions", MANY, SMALL), ("list_api_keys", KEYS, MIDDLE)):
+        check_pages(judge, node, node.session.request(operation, alice), least, size)
 
 
 @case("conversion-keeps-many-usage-keys", requirements=["MODE-080"], needs=NEEDS, uses=[ANY_KEY_LISTS_KEYS])
