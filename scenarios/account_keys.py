@@ -120,7 +120,7 @@ def altered_key_is_refused(judge: Judge, node: Node) -> None:
     write = node.groups.creation(alice)
     adds = node.session.accept(write)[1]
     groups = unchanged_list(node.session, "list_groups", alice)
-    for what, key in altered_keys:
+    for what, key in node.session.some(altered_keys):
         with judge.apart(), labelled(what):
             must_refuse(node.session, replace(read, credential=key), ["unauthenticated"], control=lists, unchanged=[])
     altered = replace(write, credential=one_bit_off[-1])

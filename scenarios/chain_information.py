@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 
 from conformance.cases import Judge, case
 from conformance.endpoints.messages import Answer
-from conformance.service.acceptance import must_accept
+from conformance.service.acceptance import Accepted, must_accept
 from conformance.service.at_once import send_at_once
 from conformance.service.bindings import bound
-from conformance.service.contract import payers
+from conformance.service.contract import dry_run_call, payers
 from conformance.service.derivations import account_hash, hashed_cid, random_address, random_hash, usage_key_hash
 from conformance.service.node import Node
 from conformance.service.refusal import Refusals
@@ -119,9 +119,10 @@ def strangers_write_nothing(judge: Judge, node: Node) -> None:
     payer, stranger = payers(node.session)[0], random_address(random)
     for function, arguments in writes.items():
         asked = [account_hash(alice, profile), *arguments]
-        by_payer = node.contract.dry_run(function, asked, sender=payer)
+        by_payer, by_stranger = node.contract.dry_runs(function, [(payer, asked), (stranger, asked)])
+        by_payer()
         with (
             judge.apart(why=f"the contract takes {function} from payers, and not from a stranger"),
-            Refusals(node.session, control=by_payer, unchanged=[]) as refusals,
+            Refusals(node.session, control=Accepted(dry_run_call(function)), unchanged=[]) as refusals,
         ):
-            node.contract.must_revert_dry(refusals, function, asked, sender=stranger)
+            refusals.must_revert_dry(dry_run_call(function), by_stranger)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from conformance.cases import Judge, case
 from conformance.service.accounts import ChainSecuredAccount
@@ -48,17 +49,23 @@ class Guarded:
     def only_the_admin(self, function: str, *arguments: object, in_its_name: bool = False, also: str = "") -> None:
         """The contract takes the write from the admin wallet alone, where asked also in the usage key's name."""
         contract, names = self.node.contract, [self.account.hash, self.key_hash][: 1 + in_its_name]
+        asked = {
+            requirement: [(sender, [name, *arguments]) for sender in senders for name in names]
+            for requirement, senders in self.senders.items()
+        }
+        admins = (self.account.admin.address, [self.account.hash, *arguments])
+        outcomes = iter(contract.dry_runs(function, [admins, *(call for calls in asked.values() for call in calls)]))
+        admins_outcome = next(outcomes)
 
         def by_admin() -> None:
-            contract.dry_run(function, [self.account.hash, *arguments], sender=self.account.admin.address)
+            admins_outcome()
 
         with Refusals(self.node.session, control=by_admin, unchanged=[]) as refusals:
-            for requirement, senders in self.senders.items():
+            for requirement, calls in asked.items():
                 who = "the payers" if requirement == "CHAIN-100" else "a stranger, another account's owner, a usage key"
                 why = f"the contract takes {function} from the admin wallet alone, not from {who}"
                 with self.judge.apart(requirement, *filter(None, [also]), why=why):
-                    calls = [(sender, [name, *arguments]) for sender in senders for name in names]
-                    for outcome in contract.dry_runs(function, calls):
+                    for outcome in islice(outcomes, len(calls)):
                         refusals.must_revert_dry(dry_run_call(function), outcome)
 
     def write(self, function: str, *arguments: object) -> None:

@@ -283,7 +283,9 @@ def without_the_signature(judge: Judge, node: Node) -> None:
     of_mallory = sign_envelope(node.session, "ConvertAccount", on.mallory).signature
     sent = [{name: proof[name] for name in half} for half in halves]
     sent += [{**proof, "signature": signature} for signature in (*spoilt, of_mallory)]
-    refused = refuses(judge, node, on, [replace(conversion, members=members) for members in sent], "MODE-140")
+    refused = refuses(
+        judge, node, on, [replace(conversion, members=members) for members in node.session.some(sent)], "MODE-140"
+    )
     stays_managed(judge, node, on, refused)
 
 

@@ -106,9 +106,9 @@ def flows_need_the_scope_of_their_operation(
         Permissions(manage_ipfs_ids_in_groups=[other.id], add_pkp_to_groups=[other.id]),
     )
     reads = [
-        Read("the actions of the group", lambda: listed_actions(session, alice.key, group)),
-        Read("the wallets of the group", lambda: listed_pkps(session, alice.key, group)),
-        Read("the wallets of the account", lambda: pkps.list(alice.key)),
+        Read("the actions of the group", lambda: listed_actions(session, alice.key, group), f"actions of {group.id}"),
+        Read("the wallets of the group", lambda: listed_pkps(session, alice.key, group), f"wallets of {group.id}"),
+        Read("the wallets of the account", lambda: pkps.list(alice.key), "wallets"),
     ]
     for operation, scope, body, again in (
         ("flow_group_actions", manages, {"group_id": group.id, "add": cids[:1]}, {"add": cids[1:]}),
@@ -143,7 +143,9 @@ def each_change_of_actions_needs_the_scope(
         ).key,
         keys.add(alice.key).key,
     ]
-    reads = [Read("the actions of the group", lambda: listed_actions(session, alice.key, group))]
+    reads = [
+        Read("the actions of the group", lambda: listed_actions(session, alice.key, group), f"actions of {group.id}")
+    ]
     # What the permitted key does comes first; its requests take out and put in what the refused ones leave alone.
     for permitted, refused in (
         ({"add": [first, second]}, {"add": [third]}),
@@ -169,7 +171,7 @@ def wallets_need_the_scope_to_add_them(
     added, left_out = pkps.create_several(alice.key, 2)
     adds = keys.add(alice.key, Permissions(add_pkp_to_groups=[group.id])).key
     stranger = keys.add(alice.key, Permissions(True, True, True, [group.id], [other.id], [group.id], [group.id])).key
-    reads = [Read("the wallets of the group", lambda: listed_pkps(session, alice.key, group))]
+    reads = [Read("the wallets of the group", lambda: listed_pkps(session, alice.key, group), f"wallets of {group.id}")]
     with judge(
         "FLOW-060", why="only add_pkp_to_groups with this group opens it, which the key holds for another group"
     ):

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from conformance.cases import Judge, case
+from conformance.endpoints.extent import every_other
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.service.acceptance import Accepted
 from conformance.service.admin_writes import group_named, wallet_record
@@ -245,11 +246,6 @@ def as_key(hex_digits: str) -> str:
     return base64.b64encode(bytes_of_hex(hex_digits)).decode()
 
 
-def shared_out(controls: Sequence[Accepted], number: int) -> list[Accepted]:
-    """The operations for a key of this number: every other one, so that two keys in a row are tried on all."""
-    return [control for place, control in enumerate(controls) if (place + number) % 2 == 0]
-
-
 @case(
     "no-account-key",
     requirements=["AUTH-180"],
@@ -275,7 +271,7 @@ def no_account_key(judge: Judge, node: Node) -> None:
     known = [as_key(carol.address), as_key(padded), carol.address, as_key(dana.hash), dana.hash]
     with judge(), Refusals(node.session, control=controls, unchanged=record(node, dana.hash)) as refusals:
         for number, key in enumerate((*known, random_key(node.session.random))):
-            for control in shared_out(controls, number):
+            for control in every_other(controls, number):
                 refusals.send(asked_by(key, control), ["any"])
 
 
@@ -317,13 +313,14 @@ def no_other_credential(judge: Judge, node: Node) -> None:
     ]
     by_keys = [
         request
-        for number, by in enumerate(keys)
-        for request in asked(by, shared_out([*adds, *removes, creates], number), {})
+        for number, by in enumerate(node.session.some(keys))
+        for request in asked(by, every_other([*adds, *removes, creates], number), {})
     ]
+    proofs: Sequence[Mapping[str, str | None]] = (proof, other_proof, {WALLET_AUTH: ""})
     by_proofs = [
         request
-        for header in (proof, other_proof, {WALLET_AUTH: ""})
-        for request in asked(None, [*adds, *removes], header)
+        for number, header in enumerate(proofs)
+        for request in asked(None, every_other([*adds, *removes], number), header)
     ]
     # Two credentials that count for nothing here count for nothing together.
     by_both = [*asked(alice, adds, proof), *asked(key, adds[1:], proof)]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from conformance.cases import Judge, case
+from conformance.endpoints.extent import every_other
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.service.acceptance import Accepted
 from conformance.service.bindings import bound
@@ -171,6 +172,6 @@ def unknown_group(judge: Judge, node: Node) -> None:
     controls = [*on.accepted_writes(), node.groups.remove(on.alice, on.h)]
     # 0 stands for all groups in the arrays of keys, and for none here; who keeps 32 or 64 bits takes the last for G.
     with judge(), Refusals(node.session, control=controls, unchanged=on.lists(on.g)) as refusals:
-        for unknown in (900_000_000_000, 0, on.g + 2**32, on.g + 2**64):
-            for control in controls:
+        for number, unknown in enumerate((900_000_000_000, 0, on.g + 2**32, on.g + 2**64)):
+            for control in every_other(controls, number):
                 refusals.send(on.to(unknown, control), ["not_found", "invalid", "malformed"])

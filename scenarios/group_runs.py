@@ -394,7 +394,7 @@ def computed_cid_permits_its_code(judge: Judge, node: Node) -> None:
     g = bound(node, on.alice, [on.p], [on.y])
     key = node.usage_keys.executing_in(on.alice, g)
     runs = node.signing.must_sign(key, on.y, on.p).accepted
-    for name, code in CODES.items():
+    for name, code in node.session.some([*CODES.items()]):
         cid, request = node.actions.asked_cid(code), node.runs.request(key, code)
         must_refuse(node.session, request, ["forbidden"], control=runs, unchanged=[])
         node.groups.add_action(on.alice, g, cid)

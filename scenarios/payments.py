@@ -189,7 +189,7 @@ def credited_once_at_the_same_time(judge: Judge, accounts: Accounts, payments: P
     alice = accounts.new(spends=False)
     credit = payments.usual_credit(alice.key)
     after = payments.balance(alice.key)
-    for _ in range(RACES):
+    for _ in session.some(range(RACES), 1):
         before, raced = after, payments.paid_intent(alice.key)
         with judge("BILL-110"):
             answers = sent_at_once(session, [payments.confirm_request(alice.key, raced.id)] * AT_ONCE)

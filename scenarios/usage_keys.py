@@ -381,7 +381,7 @@ def odd_permissions_are_refused(judge: Judge, node: Node) -> None:
             for fields, values in table:
                 for turn, control in enumerate(controls):
                     # Each value meets a field at creation and another one in an update.
-                    for field, value in zip(cycle([*fields[turn:], *fields[:turn]]), values):
+                    for field, value in zip(cycle([*fields[turn:], *fields[:turn]]), node.session.some(values)):
                         sent = [value] if requirement == "UKEY-460" else value
                         request = control.changed(name=f"{node.label} refused", **{field: sent})
                         refusals.send(request, ["malformed", "invalid"])

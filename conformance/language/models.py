@@ -111,6 +111,8 @@ class Repeat(Form):
     each: Rows | None = None
     """Rows of variables, one for each round, instead of `times`; each has an `id`. The member `judges` of a row is no
     variable: it limits this round to some of the requirements that its steps judge."""
+    in_turn: bool = False
+    """Whether each round takes every other step, and the next one those between: where many rows meet many steps."""
     steps: Annotated[list[Step], Field(min_length=1)]
     """The steps of each round. A saved variable keeps the value of the last round."""
 

@@ -21,14 +21,26 @@ IN_GROUP = ("list_wallets_in_group", "list_actions")
 
 
 def read_list(session: Session, operation: str, key: str | None, /, **members: object) -> list[object]:
-    """All items of a list by canonical names, in order; `operation` is for example `list_groups`."""
-    return read_pages(session, session.request(operation, key, **members))
+    """All items of a list by canonical names, in order; `operation` is for example `list_groups`.
+
+    Refusals that follow at once are held against them.
+    """
+    items: list[object] = session.recent_reads.ask(unchanged_list(session, operation, key, **members))  # type: ignore[assignment]  # what `read_pages` gives
+    return items
 
 
 def unchanged_list(session: Session, operation: str, key: str | None, /, **members: object) -> Read:
     """The same list as a read that must stay unchanged."""
-    asks = f"{operation} {key} {members!r}"
-    return Read(operation, lambda: read_list(session, operation, key, **members), asks)
+    return list_as_read(session, session.request(operation, key, **members))
+
+
+def list_as_read(session: Session, request: OutgoingRequest, page_size: int | None = None) -> Read:
+    """The list that a request asks for as a read; another that asks the same gives the same."""
+    plain = page_size is None and request == OutgoingRequest(
+        request.operation, request.credential, members=request.members
+    )
+    asks = f"{request.operation.name} {request.credential} {request.members!r}" if plain else None
+    return Read(request.operation.name, lambda: read_pages(session, request, page_size), asks)
 
 
 def only(items: Iterable[object], name: str, value: object) -> object:

@@ -90,13 +90,12 @@ class Payments:
 
     def unchanged_balance(self, key: str) -> Read:
         """The balance, as a read that a refused call leaves unchanged."""
-        return Read("the balance", lambda: self.balance(key))
+        return Read("the balance", lambda: self.balance(key), f"balance {key}")
 
     def unchanged_balance_by(self, wallet: SuiteWallet) -> Read:
         """The balance of a wallet's record, as a read that a refused call leaves unchanged."""
-        return Read(
-            f"the balance of the wallet {wallet.address}", lambda: self.balance_by(self.by_wallet("balance", wallet))
-        )
+        name = f"the balance of the wallet {wallet.address}"
+        return Read(name, lambda: self.balance_by(self.by_wallet("balance", wallet)), name)
 
     def uncredited_balance(self, key: str) -> Read:
         """The highest balance so far, as a read that a call without credit leaves unchanged, whatever it costs."""
@@ -106,7 +105,7 @@ class Payments:
             seen.append(self.balance(key))
             return max(seen)
 
-        return Read("the highest balance so far", highest)
+        return Read("the highest balance so far", highest, f"highest balance {key} {id(seen)}")
 
     def by_wallet(self, operation: str, wallet: SuiteWallet, **members: object) -> OutgoingRequest:
         """A billing request that authenticates by a fresh proof of the wallet."""

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import copy
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
-from typing import Self
+from typing import Self, TypeVar
 
 from conformance.endpoints.chain import ChainClient
 from conformance.endpoints.client import Target
 from conformance.endpoints.clock import NodeClock
+from conformance.endpoints.extent import FEW
 from conformance.endpoints.funding import Funder, Purse, funder_of
 from conformance.endpoints.log import ComputedIds, ExchangeLog, RawExchange
 from conformance.endpoints.messages import Answer, AskedAt
@@ -35,6 +36,7 @@ from conformance.values.ids import Address, PkpId
 from conformance.values.json_values import printed
 from conformance.values.typed_data import Wallet
 
+T = TypeVar("T")
 DESCRIPTION = "made by a conformance case"
 """The description of what a case makes."""
 
@@ -167,6 +169,10 @@ class Session:
                 return request
             fields: dict[str, object] = {"page_number": first, "page_size": self.target.page_size}
         return replace(request, members={**fields, **request.members})
+
+    def some(self, values: Sequence[T], most: int = FEW) -> Sequence[T]:
+        """In a quick run at most so many of values that are alike, else all of them."""
+        return self.target.extent.some(values, most)
 
     def settle(self) -> None:
         """Wait until every write shows, for the time that the profile states."""

@@ -19,7 +19,7 @@ from conformance.language.vocabulary import suggestion, takes_credential
 from conformance.problems import BadShape, DuplicateId, Mismatch, UnknownName
 from conformance.profile import OPERATIONS
 from conformance.service.accounts import Accounts
-from conformance.service.lists import read_pages, unchanged_list
+from conformance.service.lists import list_as_read, unchanged_list
 from conformance.service.pkps import wallet_labels
 from conformance.values.json_text import written
 from conformance.values.json_values import printed
@@ -63,7 +63,7 @@ def compile_list(step: ListStep, context: CompileContext) -> Action:
             raise Mismatch("an integer as page_size", printed(page_size))
         request = build(run)
         if run.repeats_reads:
-            items: object = read_pages(run, request, page_size)
+            items = run.recent_reads.ask(list_as_read(run, request, page_size))
         else:
             items = run.recent_reads.latest(unchanged_list(run, step.list_, request.credential, **request.members))
         expectations.check(items, run)

@@ -15,6 +15,7 @@ from conformance.drivers.steps.onchain import compile_chain, compile_clock, comp
 from conformance.drivers.steps.sending import compile_send
 from conformance.drivers.steps.traits import accepted_call, can_fail, expects, label_of, names_defined, steps_in
 from conformance.drivers.steps.wallets import compile_chain_account, compile_wallet
+from conformance.endpoints.extent import every_other
 from conformance.language.chain_steps import ChainStep, ClockStep, RpcStep, SendStep
 from conformance.language.form import Judging
 from conformance.language.making_steps import AccountStep, NewGroupStep, NewKeyStep, NewWalletStep, WalletStep
@@ -132,12 +133,13 @@ def _forbid_judges(setup: Sequence[Step], context: CompileContext) -> None:
 
 
 def _compile_sequence(
-    steps: Sequence[Step], context: CompileContext, where: str, judges: Sequence[str] = ()
+    steps: Sequence[Step], context: CompileContext, where: str, judges: Sequence[str] = (), *, in_turn: bool = False
 ) -> Program:
     compiled = [compile_step(step, context.at(index), f"{where}[{index}]", judges) for index, step in enumerate(steps)]
 
     def program(run: CaseRun) -> None:
-        for step in compiled:
+        taken = every_other(compiled, int(str(run.scope.variables["index"]))) if in_turn else compiled
+        for step in taken:
             step.run(run)
 
     return program
@@ -219,8 +221,10 @@ def _compile_action(step: Step, context: CompileContext, label: str, judges: Seq
         case CheckStep():
             action = compile_check(step, context)
         case RepeatStep():
-            body = step.repeat.steps
-            action = compile_repeat(step.repeat, context, lambda inside: _compile_sequence(body, inside, label, judges))
+            body, in_turn = step.repeat.steps, step.repeat.in_turn
+            action = compile_repeat(
+                step.repeat, context, lambda inside: _compile_sequence(body, inside, label, judges, in_turn=in_turn)
+            )
         case ParallelStep():
             action = _compile_parallel(step, context, label, judges)
         case NewWalletStep() | NewGroupStep() | NewKeyStep():
