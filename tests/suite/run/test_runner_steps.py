@@ -275,6 +275,41 @@ def test_repeat_gives_index_and_rows(run: Run, node: TinyNode) -> None:
     assert names == ["g0", "g1", "g2", "x0", "y1"]
 
 
+def test_in_turn_each_round_takes_every_other_step(run: Run, node: TinyNode) -> None:
+    passed(
+        run("""\
+        setup: [{account: a}]
+        steps:
+          - repeat:
+              in_turn: true
+              each: [{id: one, word: x}, {id: two, word: y}, {id: three, word: z}]
+              steps:
+                - {call: add_group, with: {group_name: "${word} first"}}
+                - {call: add_group, with: {group_name: "${word} second"}}
+                - {call: add_group, with: {group_name: "${word} third"}}
+        """)
+    )
+
+    names = [asked.body["group_name"] for asked in node.asked if asked.path == "add_group"]
+    assert names == ["x first", "x third", "y second", "z first", "z third"]
+
+
+def test_a_list_that_a_step_has_just_read_is_not_read_again_for_the_refusal_after_it(run: Run, node: TinyNode) -> None:
+    passed(
+        run("""\
+        setup: [{account: a}]
+        steps:
+          - {call: add_group, id: adds, with: {group_name: g}}
+          - {list: list_groups}
+          - {call: add_group, as: nobody, with: {group_name: h}, refused: any, control: adds, unchanged: [list_groups]}
+          - {list: list_groups}
+        """)
+    )
+
+    asked = [asked.path for asked in node.asked if asked.path in ("list_groups", "add_group")]
+    assert asked == ["add_group", "list_groups", "add_group", "list_groups", "list_groups"]
+
+
 UNPREPARED = """\
     setup: [{account: alice}]
     steps:
