@@ -15,6 +15,7 @@ from conformance.service.accounts import ChainSecuredAccount
 from conformance.service.bindings import bound
 from conformance.service.contract import dry_run_call, payers
 from conformance.service.derivations import (
+    ID_RULE,
     hashed_cid,
     pkp_id,
     random_address,
@@ -24,7 +25,6 @@ from conformance.service.derivations import (
 from conformance.service.groups import group_id
 from conformance.service.minting import BALANCE, NEVER, MintedWallet
 from conformance.service.node import Node
-from conformance.service.pkps import ID_RULE
 from conformance.service.refusal import Refusals
 from conformance.service.usage_keys import ALL_PERMISSIONS, NO_PERMISSIONS
 from conformance.values.ids import Address, GroupId, PkpId

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from conformance.cases import Judge, case
 from conformance.service.at_once import send_at_once
 from conformance.service.bindings import bound
-from conformance.service.derivations import pkp_id_in, random_hash
+from conformance.service.derivations import ID_RULE, pkp_id_in, random_hash
 from conformance.service.node import Node
-from conformance.service.pkps import ID_RULE, Pkp
+from conformance.service.pkps import Pkp
 from conformance.service.runs import Run, address_of_private_key, signer_of_digest, signer_of_message
 from conformance.service.secrets_search import wallets_leaked_by, witnessed
 from conformance.values.ids import ApiKey, GroupId, UsageKey

@@ -15,12 +15,12 @@ from conformance.cases import Judge, case
 from conformance.profile.operations import PERMISSIONS
 from conformance.service.acceptance import Accepted
 from conformance.service.actions import ActionCode
-from conformance.service.derivations import hashed_cid, pkp_id_in
+from conformance.service.derivations import ID_RULE, hashed_cid, pkp_id_in
 from conformance.service.groups import ALL_PKPS, Group
 from conformance.service.lists import unchanged_list
 from conformance.service.node import Node
 from conformance.service.payments import USUAL_CENTS, PaymentIntent
-from conformance.service.pkps import ID_RULE, Pkp
+from conformance.service.pkps import Pkp
 from conformance.service.refusal import must_refuse, was_accepted
 from conformance.service.usage_keys import Permissions
 from conformance.values.ids import ApiKey, UsageKey

@@ -11,10 +11,9 @@ from conformance.cases import Judge, case
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.service.at_once import at_once, send_at_once
 from conformance.service.bindings import bound
-from conformance.service.derivations import pkp_id, random_hash
+from conformance.service.derivations import ID_RULE, pkp_id, random_hash
 from conformance.service.groups import ALL_PKPS
 from conformance.service.node import Node
-from conformance.service.pkps import ID_RULE
 from conformance.service.refusal import Refusals, must_refuse
 from conformance.service.runs import address_of_private_key, signer_of_message
 from conformance.service.signing_runs import SIGNATURE

@@ -15,13 +15,14 @@ from conformance.cases import Judge, case
 from conformance.service.acceptance import Accepted
 from conformance.service.at_once import at_once
 from conformance.service.bindings import bound
-from conformance.service.derivations import account_hash
+from conformance.service.derivations import ID_RULE, account_hash, pkp_id_in
 from conformance.service.lists import unchanged_list
 from conformance.service.node import Node
 from conformance.service.pkps import Pkp
 from conformance.service.refusal import Refusals, must_refuse
 from conformance.service.secrets_search import wallets_leaked_by, wallets_of_secrets_in, witnessed
 from conformance.service.usage_keys import Permissions
+from conformance.service.wallet_names import FORM
 from conformance.values.json_values import member, pluck, printed
 
 NEEDS = ("managed_accounts",)
@@ -29,9 +30,49 @@ ID = re.compile("0x[0-9a-fA-F]{64}")
 BAD_FORM = ("invalid", "malformed", "not_found")
 
 
-def malformed_ids(pkp: Pkp) -> Sequence[str]:
+def malformed_ids(node: Node, pkp: Pkp) -> Sequence[str]:
     """What is no PKP id. What is nearly nothing must not become the all-zero id, which permits all wallets."""
-    return (pkp.id[:-1], f"{pkp.id}0", pkp.id[2:], f"{pkp.id[:-1]}g", pkp.address, "0x0", "")
+    ids = (pkp.id[:-1], f"{pkp.id}0", pkp.id[2:], f"{pkp.id[:-1]}g", pkp.address, "0x0", "")
+    taken = node.session.target.profile_value(FORM)  # where it is the address, `wallet-is-named-by-its-id` charges it
+    return [one for one in ids if taken != "address" or one != pkp.address]
+
+
+def check_ids(judge: Judge, wallets: Sequence[object]) -> None:
+    """Each id is 32 bytes of hex."""
+    with judge.apart("PKP-020"):
+        odd = [one for one in pluck(wallets, "id") if not ID.fullmatch(printed(one))]
+        judge.same(odd, [], "the ids that are no 32 bytes of hex")
+
+
+@case(
+    "wallet-is-named-by-its-id",
+    requirements=["PKP-010", "PKP-020"],
+    needs=NEEDS,
+    uses=["wire.list_items.fields.wallet.id", "wire.list_items.fields.wallet.wallet_address"],
+)
+def wallet_is_named_by_its_id(judge: Judge, node: Node) -> None:
+    """The id that list_wallets shows is 32 bytes of hex and names the wallet in add_pkp_to_group."""
+    alice = node.accounts.new().key
+    made = [printed(member(answer.value, "wallet_address")) for answer, _ in node.pkps.creations(alice, 2)]
+    g = node.groups.add(alice).id
+    # The form of a group's id is not what this case is about.
+    node.groups.add_action(alice, g, node.actions.sample_cid("a"))
+    with judge("PKP-010"):
+        wallets = node.pkps.list(alice)
+        judge.distinct(pluck(wallets, "id"), "ids of wallets")
+    check_ids(judge, wallets)
+    rule = node.session.target.profile_value(ID_RULE)
+    ids = [pkp_id_in(wallets, address, rule) for address in made]
+    for count, own in enumerate(ids, 1):
+        with judge("PKP-010"):
+            request = node.session.request("add_pkp_to_group", alice, group_id=g, pkp_id=own)
+            node.session.accept(node.session.as_specified(request))
+            in_group = node.pkps.list(alice, g)
+            named = {own.lower(): address.lower() for own, address in zip(ids[:count], made, strict=False)}
+            pairs = zip(pluck(in_group, "id"), pluck(in_group, "wallet_address"), strict=True)
+            shown = {printed(own).lower(): printed(address).lower() for own, address in pairs}
+            judge.same(shown, named, "the addresses in the group by id")
+        check_ids(judge, in_group)
 
 
 @case(
@@ -83,7 +124,7 @@ def malformed_id_in_group_lists(judge: Judge, node: Node) -> None:
     wallets = unchanged_list(node.session, "list_wallets_in_group", alice, group_id=g.id)
     with judge(), Refusals(node.session, control=[g.accepted, updated], unchanged=[groups, wallets]) as refusals:
         # Every other form goes to the other operation: both take the same list.
-        for control, wrong in zip(cycle([g.accepted, updated]), malformed_ids(p)):
+        for control, wrong in zip(cycle([g.accepted, updated]), malformed_ids(node, p)):
             refusals.send(control.changed(pkp_ids_permitted=[wrong]), BAD_FORM)
 
 
@@ -104,10 +145,10 @@ def malformed_id_added_or_removed(judge: Judge, node: Node) -> None:
     with judge():
         added, removed = node.groups.add_pkp(alice, g, p.id), node.groups.remove_pkp(alice, g, p.id)
         # Here the wallet is in no group: a wrong form of its id, taken for the right one, would add it.
-        refuse(added, malformed_ids(p)[::2])
+        refuse(added, malformed_ids(node, p)[::2])
         # And here it is in the group: a wrong form, taken for the right one, would remove it.
         node.groups.add_pkp(alice, g, p.id)
-        refuse(removed, malformed_ids(p)[1::2])
+        refuse(removed, malformed_ids(node, p)[1::2])
 
 
 # ------------------------------------------------------------------------------------------------------ nothing leaks

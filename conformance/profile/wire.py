@@ -202,6 +202,9 @@ class Requests(Section):
     group_id_form: Literal["integer", "decimal_string"] = "integer"
     """The JSON form of the member `group_id` in bodies. `remove_group` takes a text, as the specification shows it, and
     permission arrays hold integers."""
+    pkp_id_form: Literal["pkp_id", "address"] = "pkp_id"
+    """What the members `pkp_id` and `pkp_ids_permitted` of bodies hold. `address` contradicts PKP-010: one case charges
+    that, and with the key the others can go on."""
 
 
 class Wire(Section):

@@ -73,6 +73,9 @@ def account_private_key(key: str, rule: object) -> PrivateKey:
     return PrivateKey(secret)
 
 
+ID_RULE = "wire.pkp.id_source.rule"
+
+
 def pkp_id(address: str, rule: object) -> PkpId:
     """The PKP id of a wallet, by the value of `wire.pkp.id_source.rule`."""
     raw = bytes_of_address(address)

@@ -10,13 +10,11 @@ from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.profile import Operation, read_aside
 from conformance.service.acceptance import Accepted
-from conformance.service.derivations import pkp_id, pkp_id_in
+from conformance.service.derivations import ID_RULE, pkp_id, pkp_id_in
 from conformance.service.lists import one_item_page, read_list
 from conformance.service.session import DESCRIPTION, Session
 from conformance.values.ids import Address, GroupId, PkpId
 from conformance.values.json_values import MISSING, member, printed
-
-ID_RULE = "wire.pkp.id_source.rule"
 
 
 @dataclass(frozen=True)

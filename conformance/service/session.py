@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Self, TypeVar
 
 from conformance.endpoints.chain import ChainClient
@@ -25,13 +25,14 @@ from conformance.problems import NoFunderKey, ProfileSilent, StepProblem
 from conformance.profile import Effect, Profile, read_aside
 from conformance.service.acceptance import Accepted, must_accept
 from conformance.service.clock import Clock
-from conformance.service.derivations import account_hash
+from conformance.service.derivations import ID_RULE, account_hash
 from conformance.service.given_names import GivenNames
 from conformance.service.reads import RecentReads
 from conformance.service.registry import CleanupRegistry
 from conformance.service.reliance import Reliance
 from conformance.service.settling import Settling
 from conformance.service.suite_wallet import SuiteWallet
+from conformance.service.wallet_names import FORM, WalletNames
 from conformance.values.ids import Address, PkpId
 from conformance.values.json_values import printed
 from conformance.values.typed_data import Wallet
@@ -72,6 +73,11 @@ class Session:
         self._settling = Settling(lambda: target.settle_seconds, target.pause)
         with read_aside():  # only a listed group can confirm this key
             self._ids_as_text = target.profile.wire.list_groups.id_form in {"decimal_string", "hex"}
+            self._names: WalletNames | None = None
+            if target.profile.wire.requests.pkp_id_form == "address":
+                rule = target.profile_value(ID_RULE)
+                names = partial(WalletNames, target.seen_keys.addresses, None if rule is None else printed(rule))
+                self._names = target.remembered(FORM, names)
 
     @property
     def profile(self) -> Profile:
@@ -135,8 +141,13 @@ class Session:
         self._given_names.note(request, answer)
         return answer
 
+    def as_specified(self, request: OutgoingRequest) -> OutgoingRequest:
+        """The request with its body as the specification has it, whatever the node takes in place of a PKP id."""
+        return replace(request, body=message(request, ids_listed_as_text=self._ids_as_text).body)
+
     def _send(self, request: OutgoingRequest) -> Answer:
-        wire = message(request, ids_listed_as_text=self._ids_as_text)
+        taken = request if self._names is None else self._names.by_address(request)
+        wire = message(taken, ids_listed_as_text=self._ids_as_text)
         self.reliance.sending(request.operation)
         answer = self.target.exchange(wire, self.log, request.operation)
         answer.asked_at = request.asked_at

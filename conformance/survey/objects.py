@@ -10,10 +10,12 @@ from pydantic import JsonValue
 
 from conformance.endpoints.canonical import number_of
 from conformance.profile.operations import PERMISSION_ARRAYS, PERMISSION_FLAGS
-from conformance.service.derivations import pkp_id
+from conformance.service.derivations import ID_RULE, hashed_cid, pkp_id
+from conformance.service.wallet_names import FORM, WalletNames
 from conformance.survey.asking import flat, items_of, name_of, object_of
 from conformance.survey.described import LABELS
 from conformance.survey.trial import ALL_PERMISSIONS, DESCRIPTIONS, NAMES, NO_PERMISSIONS, Trial
+from conformance.values.ids import Cid
 
 ITEM = "wire.list_items.fields"
 
@@ -81,17 +83,32 @@ def _orders(trial: Trial, items: Sequence[dict[str, JsonValue]], made: Sequence[
         trial.notes.see("semantics.list_order_other", order, "two wallets in list_wallets")
         if len(ids) == 1:
             trial.other_pkp = str(items[_place(items, made[1])][ids[0]])
-            _order_in_groups(trial, ids[0], [items[_place(items, address)][ids[0]] for address in made])
+            _order_in_groups(trial, ids[0], {address: items[_place(items, address)][ids[0]] for address in made})
 
 
-def _order_in_groups(trial: Trial, member: str, ids: list[JsonValue]) -> None:
+def _wallets_by_address(trial: Trial, update: dict[str, JsonValue], made: Sequence[str]) -> None:
+    """Observe whether a write that is refused with the ids of wallets is accepted with their addresses."""
+    rule = trial.notes.seen.get(ID_RULE)
+    if rule is None or trial.wallet_names is not None:
+        return
+    trial.wallet_names = WalletNames(set(made), str(rule.value))
+    if trial.post("update_group", update).accepted:
+        trial.notes.see(FORM, "address", "update_group refuses the ids of list_wallets, and takes addresses")
+    else:
+        trial.wallet_names = None
+
+
+def _order_in_groups(trial: Trial, member: str, made: dict[str, JsonValue]) -> None:
     """Observe how two groups list the same two wallets, which were put into them in opposite orders."""
+    ids = [*made.values()]
     both = [ids, ids[::-1]]
     listed: list[list[JsonValue]] = []
     for group, given in zip(trial.groups[1:], both, strict=False):
         labels: dict[str, JsonValue] = {"name": trial.label, "description": trial.label, "cid_hashes_permitted": []}
         number = number_of(group)
-        trial.post("update_group", {"group_id": number, **labels, "pkp_ids_permitted": given})
+        update: dict[str, JsonValue] = {"group_id": number, **labels, "pkp_ids_permitted": given}
+        if not trial.post("update_group", update).accepted:
+            _wallets_by_address(trial, update, [*made])
         listed.append([item.get(member) for item in items_of(trial.page("list_wallets_in_group", group_id=number))])
     if [sorted(map(str, one)) for one in listed] != [sorted(map(str, one)) for one in both]:
         return
@@ -134,10 +151,11 @@ def actions(trial: Trial) -> None:
     labels: dict[str, JsonValue] = {"name": f"{trial.label} action", "description": f"{trial.label} about"}
     if not trial.post("add_action", {"action_ipfs_cid": cid, **labels}).accepted:
         return
-    item = next((entry for entry in items_of(trial.page("list_actions")) if "hashed_cid" in entry), None)
+    items = items_of(trial.page("list_actions"))
+    item = next((entry for entry in items if "hashed_cid" in entry), items[0] if items else None)
     if item is None:
         return
-    trial.action, trial.hashed = cid, str(item["hashed_cid"])
+    trial.action, trial.hashed = cid, str(item.get("hashed_cid", hashed_cid(Cid(cid))))
     for member, label in labels.items():
         name = name_of(item, label)
         if name or set(item) == {"hashed_cid"}:

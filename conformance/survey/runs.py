@@ -7,6 +7,7 @@ import re
 
 from pydantic import JsonValue
 
+from conformance.endpoints.messages import Answer
 from conformance.service.signing_runs import signers_in
 from conformance.survey.asking import object_of
 from conformance.survey.meaning import ALL_WALLETS
@@ -46,16 +47,20 @@ def runs(trial: Trial) -> None:
     """Run code in a group that permits everything, and observe its answers."""
     if not trial.offers("run_action"):
         return
-    _without_wallet(trial)
+    # The account's other groups list no action.
+    trial.add_group(f"{trial.label} no wallet", cid_hashes_permitted=[trial.all_actions()])
+    without_wallet = _by_each_key(trial)
     wallets: JsonValue = [trial.pkp or ALL_WALLETS]
     trial.add_group(f"{trial.label} runs", pkp_ids_permitted=wallets, cid_hashes_permitted=[trial.all_actions()])
-    well = object_of(trial.call(RUN, {"code": ANSWERS, "jsParams": {}}))
+    trial.runner, answer = [*_by_each_key(trial).items()][-1]
+    well = object_of(answer)
     if "response" not in well:
         return
-    text = object_of(trial.call(RUN, {"code": ANSWERS_TEXT, "jsParams": {}})).get("response")
+    _without_wallet(trial, without_wallet.get(trial.runner))
+    text = object_of(_run(trial, ANSWERS_TEXT)).get("response")
     form = "text" if well["response"] != [1, "two"] else "parsed_text" if text == [1] else "value"
     trial.notes.see("exec.response_form", form, f"[1, 'two'] comes as {well['response']!r}, '[1]' as {text!r}")
-    nothing = object_of(trial.call(RUN, {"code": ANSWERS_NOTHING, "jsParams": {}})).get("response")
+    nothing = object_of(_run(trial, ANSWERS_NOTHING)).get("response")
     if nothing in {None, ""}:
         told = "null_or_absent" if nothing is None else "empty_text"
         trial.notes.see("exec.nothing_returned", told, f"nothing comes as {nothing!r}")
@@ -65,11 +70,26 @@ def runs(trial: Trial) -> None:
         _calls(trial)
 
 
-def _without_wallet(trial: Trial) -> None:
-    """Observe whether a group without wallets permits a run without one. The account's other groups list no action."""
-    trial.add_group(f"{trial.label} no wallet", cid_hashes_permitted=[trial.all_actions()])
-    answer = trial.call(RUN, {"code": ANSWERS, "jsParams": {}})
+def _run(trial: Trial, code: str, **parameters: JsonValue) -> Answer:
+    """Run code by the key whose runs the node accepts."""
+    return trial.call(RUN, {"code": code, "jsParams": parameters}, trial.runner)
+
+
+def _by_each_key(trial: Trial) -> dict[str, Answer]:
+    """The answers to a run by the account key and, where that is refused, by a usage key with every permission."""
+    answers: dict[str, Answer] = {}
+    for key in (trial.key, *trial.usage_keys[:1]):
+        answers[key] = trial.call(RUN, {"code": ANSWERS, "jsParams": {}}, key)
+        if answers[key].accepted:
+            break
+    return answers
+
+
+def _without_wallet(trial: Trial, answer: Answer | None) -> None:
+    """Observe from the answer to it whether a group without wallets permits a run without one."""
     refused = trial.notes.seen.get("errors.status_codes.forbidden")
+    if answer is None:
+        return
     if answer.accepted:
         trial.notes.see("exec.run_without_pkp", "action_only", "a run in a group without wallets is accepted")
     elif refused is not None and refused.value == [answer.status]:
@@ -80,7 +100,7 @@ def _without_wallet(trial: Trial) -> None:
 
 def _failure(trial: Trial, well: dict[str, JsonValue]) -> None:
     key = "exec.failure_and_limits"
-    answer = trial.call(RUN, {"code": THROWS, "jsParams": {}})
+    answer = _run(trial, THROWS)
     trial.notes.see(f"{key}.status", answer.status, "code that throws")
     members: dict[str, JsonValue] = json.loads(answer.text) if answer.text.startswith("{") else {}
     changed = [name for name, value in members.items() if value is True and well.get(name) is False]
@@ -94,7 +114,7 @@ def _failure(trial: Trial, well: dict[str, JsonValue]) -> None:
 
 
 def _sandbox(trial: Trial) -> None:
-    answer = object_of(trial.call(RUN, {"code": LOOKS % json.dumps(OF_LANGUAGE), "jsParams": {}}))
+    answer = object_of(_run(trial, LOOKS % json.dumps(OF_LANGUAGE)))
     try:
         namespaces = json.loads(str(answer.get("response")))
     except ValueError:
@@ -133,7 +153,7 @@ def _calls(trial: Trial) -> None:
     parameters: dict[str, JsonValue] = {"pkpId": trial.pkp, "message": trial.label}
     for form, arguments in ARGUMENTS.items():
         code = SIGNS.format(call=call, arguments=arguments)
-        answer = object_of(trial.call(RUN, {"code": code, "jsParams": parameters}))
+        answer = object_of(_run(trial, code, **parameters))
         if trial.address in signers_in(str(answer.get("response")), trial.label):
             trial.notes.see("exec.sandbox_api.arguments", form, f"{call}({arguments}) signs")
             trial.notes.see("exec.pkp_selection.named_by", "sandbox_call", f"{call}({arguments}) signs")
@@ -147,7 +167,7 @@ def _swallowed(trial: Trial, code: str) -> None:
     """Run code that catches the refusal of the second wallet, which no group permits."""
     if not trial.other_pkp:
         return
-    answer = trial.call(RUN, {"code": code, "jsParams": {"pkpId": trial.other_pkp, "message": trial.label}})
+    answer = _run(trial, code, pkpId=trial.other_pkp, message=trial.label)
     refused = trial.notes.seen.get("errors.status_codes.forbidden")
     key = "exec.pkp_selection.swallowed_refusal"
     if "went on" in str(object_of(answer).get("response")):

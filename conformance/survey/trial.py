@@ -14,6 +14,7 @@ from conformance.drivers.openapi.requests import DescribedRequest
 from conformance.endpoints.canonical import number_of
 from conformance.endpoints.messages import Answer
 from conformance.profile.operations import PERMISSION_ARRAYS, PERMISSION_FLAGS
+from conformance.service.wallet_names import WalletNames
 from conformance.survey.asking import Asker, items_of, value_of
 from conformance.survey.notes import Notes
 from conformance.survey.reading import METHOD_AND_PATH
@@ -64,6 +65,8 @@ class Trial:
     given_names: defaultdict[str, set[str]] = field(default_factory=partial(defaultdict, set))
     """By kind of object."""
     usage_keys: list[str] = field(default_factory=list)
+    runner: str = ""
+    """The key whose runs the node accepts."""
     plain_key: str = ""
     """A usage key without permissions."""
     pkp: str = ""
@@ -73,6 +76,8 @@ class Trial:
     action: str = ""
     """The CID of a registered action."""
     hashed: str = ""
+    wallet_names: WalletNames | None = None
+    """Where requests name wallets by address."""
 
     @property
     def first_page(self) -> int:
@@ -95,8 +100,7 @@ class Trial:
             given = self.given_names[NAMED_BY[path]]
             numbered = (f"{name} {number}" for number in count(2))
             body = {**body, member: next(new for new in chain([name], numbered) if new not in given)}
-        fitted = self.notes.api.fitted(path, body) if self.notes.api else body
-        answer = self.ask.post(path, key or self.key, body=fitted)
+        answer = self.ask.post(path, key or self.key, body=self._fitted(path, body))
         if answer.accepted:
             self.note_name(path, body.get(member))
         return answer
@@ -123,8 +127,12 @@ class Trial:
         path = path.removeprefix("/")
         if body is None or method == "GET":
             return self.ask.send(method, path + (f"?{urlencode(body)}" if body else ""), key or self.key)
-        fitted = self.notes.api.fitted(path, body) if self.notes.api else body
-        return self.ask.send(method, path, key or self.key, written(fitted))
+        return self.ask.send(method, path, key or self.key, written(self._fitted(path, body)))
+
+    def _fitted(self, path: str, body: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        """A body with whole numbers in the type that the node describes, and wallets by what it takes."""
+        named = self.wallet_names.in_members(body) if self.wallet_names else body
+        return self.notes.api.fitted(path, named) if self.notes.api else named
 
     def page(self, path: str, **query: JsonValue) -> Answer:
         """Request the first page of a list, of the node's default size, or of a usual one where there is no default."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
+from pydantic import JsonValue
 from stranger import DEVIATIONS, altered
 
 from conformance.resources import scenarios
@@ -46,6 +47,17 @@ def test_wallet_of_another_account_is_judged_though_account_keys_may_not_run() -
     with target_node(altered(DEVIATIONS["account_key_may_not_run"]), "1") as target:
         outcome = run_case(CASES["key_custody::listing-a-wallet-of-another-account"], target)
     assert outcome.verdict is Verdict.PASS, outcome.reason
+
+
+def test_node_that_takes_addresses_is_judged_where_the_profile_says_so() -> None:
+    names = [name for name in BLOCKED["short_wallet_ids"] if name.startswith("scopes::")]
+    judge, *charged = CHARGED["short_wallet_ids"]
+    says: dict[str, JsonValue] = {"wire": {"requests": {"pkp_id_form": "address"}}}
+    with target_node(altered(DEVIATIONS["short_wallet_ids"]), "1", says) as target:
+        outcomes = {name: run_case(CASES[name], target) for name in (judge, *names)}
+
+    assert list(outcomes.pop(judge).contradicted) == charged
+    assert {name: one.verdict for name, one in outcomes.items()} == dict.fromkeys(names, Verdict.PASS)
 
 
 @pytest.mark.parametrize("deviation", CHARGED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from stranger import CHOICES, altered
+from stranger import CHOICES, DEVIATIONS, altered
 
 from conformance.selftest.tools.serving import target_node
 from conformance.survey import Asker, Notes, read, try_out
@@ -49,6 +49,20 @@ def notes() -> Iterator[Notes]:
 )
 def test_survey_sees_what_the_stranger_does(notes: Notes, key: str, value: object) -> None:
     assert notes.seen[key].value == value, notes.unclear.get(key)
+
+
+def test_survey_sees_past_what_the_stranger_breaks() -> None:
+    with target_node(altered(*DEVIATIONS.values()), "0") as target:
+        notes = Notes()
+        ask = Asker(target)
+        read(ask, notes)
+        try_out(ask, notes)
+
+    seen = {key: note.value for key, note in notes.seen.items()}
+    assert seen["wire.requests.pkp_id_form"] == "address"
+    assert seen["exec.pkp_selection.named_by"] == "sandbox_call", "a usage key runs what the account key may not"
+    assert seen["exec.run_without_pkp"] == "action_only"
+    assert seen["semantics.list_order_in_group"] == "adding", "wallets were put into groups by their addresses"
 
 
 def document(paths: dict[str, object], **more: object) -> DescribedApi:
