@@ -70,6 +70,10 @@ class SlowProxy:
         """Answer a request."""
         if scope["type"] != "http":
             return
+        if not scope["raw_path"].startswith(b"/"):  # a request line without a path; servers before a node refuse it
+            await send({"type": "http.response.start", "status": 400, "headers": [(b"content-length", b"0")]})
+            await send({"type": "http.response.body", "body": b""})
+            return
         if self.http is None:
             limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
             self.http = httpx.AsyncClient(timeout=LONGEST_ANSWER_SECONDS, trust_env=False, limits=limits)
