@@ -6,6 +6,7 @@ It contradicts the specification, which one case charges. The other cases name w
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeVar
@@ -23,7 +24,7 @@ DIGITS_OF_AN_ADDRESS = 40
 
 
 class WalletNames:
-    """The addresses of the wallets that a run has seen, by their PKP ids."""
+    """The addresses of the wallets that a run has seen, by their PKP ids. Several threads may ask."""
 
     def __init__(self, seen: set[str], rule: str | None) -> None:
         self._seen = seen
@@ -32,6 +33,7 @@ class WalletNames:
         """How ids follow from addresses; None: nobody states it, so that no wallet of an id is known."""
         self._named: set[str] = set()
         self._addresses: dict[str, str] = {}
+        self._lock = threading.Lock()
 
     def by_address(self, request: OutgoingRequest) -> OutgoingRequest:
         """The request with addresses in place of PKP ids, unless its body is given exactly."""
@@ -58,8 +60,9 @@ class WalletNames:
         return found if own == own.lower() else f"0x{found[2:].upper()}"
 
     def _known(self) -> dict[str, str]:
-        new = self._seen - self._named if self._rule else set()
-        self._named |= new
-        addresses = [f"0x{address.removeprefix('0x')}" for address in new]
-        self._addresses |= {str(pkp_id(Address(address), self._rule)).lower(): address for address in addresses}
+        with self._lock:  # else a thread finds an address taken up whose id another one still computes
+            new = self._seen - self._named if self._rule else set()
+            addresses = [f"0x{address.removeprefix('0x')}" for address in new]
+            self._addresses |= {str(pkp_id(Address(address), self._rule)).lower(): address for address in addresses}
+            self._named |= new
         return self._addresses

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from conformance.endpoints.requests import OutgoingRequest
@@ -58,3 +60,13 @@ def test_wallet_that_is_seen_later_is_known() -> None:
     seen.add(ADDRESS)
 
     assert later.address_of(OWN) == ADDRESS
+
+
+def test_threads_that_ask_at_once_all_know_the_wallet() -> None:
+    seen = {f"{number:040x}" for number in range(2_000)} | {ADDRESS}
+    names = WalletNames(seen, RULE)
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(names.address_of, [OWN] * 8))
+
+    assert found == [ADDRESS] * 8
