@@ -9,7 +9,7 @@ import base64
 import re
 import shlex
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -71,6 +71,11 @@ class SeenKeys:
         """Characters of texts whose escapes were resolved."""
         self._computed = 0
         """Of how many secrets the wallet was computed."""
+
+    @property
+    def addresses(self) -> Set[str]:
+        """The addresses in texts so far, without 0x and in small letters; there may come more."""
+        return self._addresses
 
     def note_addresses(self, text: str) -> None:
         """Treat the private keys of the addresses in this text as secrets."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import replace
 from typing import TypeVar
 
@@ -26,7 +26,7 @@ DIGITS_OF_AN_ADDRESS = 40
 class WalletNames:
     """The addresses of the wallets that a run has seen, by their PKP ids. Several threads may ask."""
 
-    def __init__(self, seen: set[str], rule: str | None) -> None:
+    def __init__(self, seen: Set[str], rule: str | None) -> None:
         self._seen = seen
         """All addresses so far; there may come more."""
         self._rule = rule
