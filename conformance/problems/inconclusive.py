@@ -89,8 +89,8 @@ class Throttled(Inconclusive):
     """429, or 503 with Retry-After: the node asks to go slower."""
 
     code = "throttled"
-    cause = "the node limits the rate of requests"
-    hint = "run with a lower --rate"
+    cause = "the node puts requests off"
+    hint = "run with a lower --rate, or see to what the node waits for"
 
 
 class BeyondLimits(Inconclusive):
