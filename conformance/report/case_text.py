@@ -30,21 +30,22 @@ def rerun(case: str, seed: str, options: Sequence[str], cell: str = "") -> str:
     )
 
 
-def explain(outcome: Outcome | CaseResult, command: str, order: Sequence[str] = ()) -> str:
+def explain(outcome: Outcome | CaseResult, command: str, order: Sequence[str] = (), also: str = "") -> str:
     """The report of one case, as lines of text: what is broken, what was expected, what led to it.
 
-    `order` is that of the statements, where the whole run is known; others follow as the case names them.
+    `order` is that of the statements, where the whole run is known; others follow as the case names them. `also` says
+    where else the run met the same.
     """
     failure = outcome.failure
     for most in range(MOST_STEPS, LEAST_STEPS - 1, -1):
         led = story_of(failure, most)
-        lines = [*_lines(outcome, led, order), "", f"  again: {command}"]
+        lines = [*_lines(outcome, led, order, also), "", f"  again: {command}"]
         if len(lines) <= A_SCREEN:
             break
     return "\n".join(map(plain, lines))
 
 
-def _lines(outcome: Outcome | CaseResult, led: Story, order: Sequence[str]) -> list[str]:
+def _lines(outcome: Outcome | CaseResult, led: Story, order: Sequence[str], also: str) -> list[str]:
     failure = outcome.failure
     blamed = sorted(outcome.blamed, key=lambda name: order.index(name) if name in order else len(order))
     lines = [f"{outcome.verdict.upper()}: {outcome.case}", f"  {outcome.title}", *_statements(blamed), ""]
@@ -53,6 +54,7 @@ def _lines(outcome: Outcome | CaseResult, led: Story, order: Sequence[str]) -> l
     else:
         told = rows(failure, outcome.case, led.names)
         lines += [f"  {name:8}  {cut(text, LONGEST)}" for name, text in told if text != outcome.title]
+        lines += [f"  {'also':8}  {also}"] if also else []
     if led.steps:
         lines += ["", *(f"  {step}" for step in led.steps)]
         used = ", ".join(f"{name} is {value}" for name, value in led.used.items())

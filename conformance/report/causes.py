@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -40,6 +40,9 @@ VARYING = re.compile(r"0x[0-9a-fA-F]+|[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}|[0-9a-fA-F
 """Text that differs between accounts, requests and times: ids, hashes, keys, numbers."""
 OF_BLOCKED = re.compile(r" \([^()]*\)$")
 """The problem in parentheses that a blocked case appends to what it got."""
+SERVER_FAULT = 500
+SHOWN_OTHERS = 3
+"""How many further requests a headline names that were answered with the same server fault."""
 SHOWN = 160
 """How many characters of an answer a headline shows."""
 LONGEST = 400
@@ -71,7 +74,7 @@ def causes(outcomes: Iterable[Outcome]) -> tuple[Cause, ...]:
 def _cause(members: list[Outcome]) -> Cause:
     members = sorted(members, key=_as_examples)
     failed = sum(outcome.verdict is Verdict.FAIL for outcome in members)
-    return Cause(_headline(members[0]), tuple(outcome.case for outcome in members), failed, len(members) - failed)
+    return Cause(_headline(members), tuple(outcome.case for outcome in members), failed, len(members) - failed)
 
 
 def _as_examples(outcome: Outcome) -> tuple[int, int, int, str]:
@@ -87,11 +90,11 @@ def _key(outcome: Outcome) -> tuple[str, ...]:
     if failure is None or failure.exchange is None or outcome.assumed:  # the report lists assumed keys on their own
         return ()
     exchange = failure.exchange
-    if exchange.status in GATEWAY:
-        return ("gateway", str(exchange.status), _alike(exchange.response_body))
     request = (exchange.method, _alike(urlsplit(exchange.url).path))
     if exchange.status is None:
         return (*request, _alike(failure.got))
+    if exchange.status >= SERVER_FAULT:  # one fault of a server mostly shows at several operations
+        return (str(exchange.status), _alike(exchange.response_body))
     if exchange.status >= 400:
         return (*request, str(exchange.status), _alike(exchange.response_body))
     got = OF_BLOCKED.sub("", failure.got) if code == SetupFailed.code else failure.got
@@ -102,7 +105,8 @@ def _alike(text: str) -> str:
     return VARYING.sub("#", text)
 
 
-def _headline(outcome: Outcome) -> str:
+def _headline(members: Sequence[Outcome]) -> str:
+    outcome = members[0]
     code, failure = outcome.properties.get("problem", ""), outcome.failure
     if code in OF_THE_RUN:
         return f"{OF_THE_RUN[code]}: {cut(failure.got, LONGEST)}" if failure else OF_THE_RUN[code]
@@ -111,11 +115,14 @@ def _headline(outcome: Outcome) -> str:
     exchange = failure.exchange
     if exchange.status in GATEWAY:
         return f"a gateway answers {exchange.status} in the node's place: {_shown(exchange)}"
-    request = f"{exchange.method} {urlsplit(exchange.url).path}"
+    met = [one.failure.exchange for one in members if one.failure and one.failure.exchange]
+    first, *others = dict.fromkeys(f"{one.method} {urlsplit(one.url).path}" for one in met)
     if exchange.status is not None and exchange.status >= 400:
-        return f"{request} answers {exchange.status}: {_shown(exchange)}"
+        more = f" and {len(others) - SHOWN_OTHERS} more" if len(others) > SHOWN_OTHERS else ""
+        requests = f"{', '.join([first, *others[:SHOWN_OTHERS]])}{more}"
+        return f"{requests} {'answer' if others else 'answers'} {exchange.status}: {_shown(exchange)}"
     got = OF_BLOCKED.sub("", failure.got)
-    return f"{request}: expected {cut(failure.expected, LONGEST)}; got {cut(got, LONGEST)}"
+    return f"{first}: expected {cut(failure.expected, LONGEST)}; got {cut(got, LONGEST)}"
 
 
 def _shown(exchange: Exchange) -> str:
@@ -128,6 +135,12 @@ def counted(cause: CauseResult) -> str:
     parts = [f"{cause.failed} failed"] if cause.failed else []
     parts += [f"{cause.inconclusive} inconclusive"] if cause.inconclusive else []
     return f"{len(cause.cases)} cases ({', '.join(parts)})"
+
+
+def others(cause: CauseResult) -> str:
+    """How many cases beside the first have a cause, and at which requests, in words."""
+    more = len(cause.cases) - 1
+    return f"{more} more {'case ends' if more == 1 else 'cases end'} so: {cause.headline.partition(': ')[0]}"
 
 
 def numbered(results: Results) -> Mapping[str, int]:

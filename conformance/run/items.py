@@ -57,9 +57,9 @@ class Running(Protocol):
         """The outcome of a case, before the list of known failures is applied."""
 
 
-def explained(run: Running, outcome: Outcome, order: Sequence[str] = ()) -> str:
-    """The report of a case, with the command that repeats it; its statements in this order, where one is known."""
-    return explain(outcome, rerun(outcome.case, run.seed, run.options.to_repeat_case()), order)
+def explained(run: Running, outcome: Outcome, order: Sequence[str] = (), also: str = "") -> str:
+    """The report of a case, with the command that repeats it; `order` and `also` as in `explain`."""
+    return explain(outcome, rerun(outcome.case, run.seed, run.options.to_repeat_case()), order, also)
 
 
 RUNNING: pytest.StashKey[Running] = pytest.StashKey()

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 from conformance.console import CommandConsole
 from conformance.ending import PROGRAM, crash, not_printed, say
 from conformance.report import Results, show
+from conformance.report.causes import others
 from conformance.report.ranking import broken, failed_cases
 from conformance.run.costs import Cost, cost, expected
 from conformance.run.items import RESULTS, RUNNING, Running, explained
@@ -234,9 +235,10 @@ class Reporter:
         order = [requirement.id for requirement in broken(self.results)]
         places = {case.case: place for place, case in enumerate(failed_cases(self.results))}
         shared = {case for cause in self.results.causes for case in cause.cases[1:]}
+        also = {cause.cases[0]: others(cause) for cause in self.results.causes}
         reports = [report for report in self._reports if report[0] not in shared]
         reports.sort(key=lambda report: (report[0] in self._outcomes, places.get(report[0], len(places))))
         return [
-            (name, explained(self._run, self._outcomes[name], order) if name in places else text)
+            (name, explained(self._run, self._outcomes[name], order, also.get(name, "")) if name in places else text)
             for name, text in reports
         ]

@@ -9,8 +9,9 @@ from made_runs import EXCHANGE, KNOWN, LISTED, outcome, record
 from rich.console import Console
 
 from conformance.report import Results, results_of, show
-from conformance.report.causes import causes
+from conformance.report.causes import causes, others
 from conformance.report.page import html
+from conformance.report.results import CauseResult
 from conformance.report.summary import markdown
 from conformance.verdict import Exchange, Failure, Outcome, Verdict
 
@@ -50,6 +51,19 @@ def test_answers_that_differ_in_ids_and_numbers_alone_are_one_cause() -> None:
     )
 
     assert len(causes([met("p::a", one), met("p::b", two)])) == 1
+
+
+def test_same_server_fault_of_several_operations_is_one_cause() -> None:
+    paths = ("create_wallet", "add_group", "add_action", "remove_group", "update_group")
+    (cause,) = causes([
+        met(f"p::{path}", replace(MISSING, url=f"http://n/core/v1/{path}", status=500, response_body=f"failed: {n}"))
+        for n, path in enumerate(paths)
+    ])  # fmt: skip
+
+    named = ", ".join(f"POST /core/v1/{path}" for path in ("add_action", "add_group", "create_wallet", "remove_group"))
+    assert cause.headline == f"{named} and 1 more answer 500: failed: 2"
+    shown = CauseResult(headline=cause.headline, cases=cause.cases, failed=5, inconclusive=0)
+    assert others(shown) == f"4 more cases end so: {named} and 1 more answer 500"
 
 
 def test_other_paths_statuses_and_expectations_are_other_causes() -> None:
