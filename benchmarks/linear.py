@@ -12,6 +12,7 @@ from conformance.drivers.openapi import document
 from conformance.endpoints import redaction
 from conformance.endpoints.messages import TITLE
 from conformance.report import causes, difference, objects
+from conformance.survey.described import WORDS
 from conformance.values.escapes import layers
 from conformance.values.json_text import parse
 from conformance.verify import listing, strict
@@ -24,7 +25,7 @@ SHAPES = (
     "a", "0", " ", "\n", '"', '\\"', "\\", "[", "{", "(", " (", "<", "<title", "<title>", "<a ", "<script ",
     "<script src ",
     " src=", "configUrl=", "url:'", "http://", "0x", '"api_key":"', "a_", "%41", "&#65;", "00 ", "1,", "x='y' ",
-    " to be [", "-----BEGIN CERTIFICATE-----", "-----BEGIN CERTIFICATE-----\nAAAA\n",
+    " to be [", "create_", "-----BEGIN CERTIFICATE-----", "-----BEGIN CERTIFICATE-----\nAAAA\n",
 )  # fmt: skip
 """What is repeated up to the size of a text: the beginnings of everything that some reader looks for."""
 SECRETS = redaction.Secrets()
@@ -55,6 +56,7 @@ READERS: dict[str, Reader] = {
     "beginning of a body, redacted": lambda text: SECRETS.hide_beginning(text, 4_000),
     "what varies in an answer": lambda text: causes.VARYING.sub("", text),
     "long hex": objects.LONG_HEX.findall,
+    "paths of a description": lambda text: [word.search(text) for word in WORDS.values()],
     "difference of lists": lambda text: difference.difference(text, text),
 }
 

@@ -6,7 +6,6 @@ needed.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -24,6 +23,7 @@ from conformance.service.reads import Read
 from conformance.service.session import Session
 from conformance.service.suite_wallet import SuiteWallet
 from conformance.values.ids import Cents
+from conformance.values.json_text import parse
 from conformance.values.json_values import member, printed
 
 BOUGHT_CENTS = Cents(5_000)
@@ -37,7 +37,7 @@ NOT_PAID = 402
 BOUGHT = frozenset({"succeeded", "processing"})
 """The states of an intent in which money has been taken, or may yet be."""
 
-UNITS = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+UNITS = re.compile(r"-?[0-9]{1,30}(\.[0-9]{1,30})?")
 
 SHOWN = 300
 
@@ -275,7 +275,7 @@ def _in_cents(stated: object, fields: BillingFields) -> Cents | None:
 def _intent_in(answer: Answer) -> dict[str, str]:
     """The intent in the provider's answer, also after a declined payment. ProviderTrouble: the answer holds none."""
     try:
-        body = json.loads(answer.text)
+        body = parse(answer.text)
     except ValueError:
         body = None
     shown = body if answer.accepted else member(member(body, "error"), "payment_intent")

@@ -6,7 +6,6 @@ throws, does not parse or exceeds a limit: a node may answer with success and a 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -19,6 +18,7 @@ from conformance.service.acceptance import Accepted, must_accept, raise_for_trou
 from conformance.service.action_sources import parameters
 from conformance.service.refusal import was_accepted
 from conformance.service.session import Session
+from conformance.values.json_text import parse
 from conformance.values.json_values import MISSING, member, printed
 from conformance.values.recovery import (
     DIGEST_BYTES,
@@ -111,10 +111,9 @@ def returned(response: object, form: object) -> object:
     if form != "text" or not isinstance(response, str):
         return response
     try:
-        result: object = json.loads(response)
+        return parse(response)
     except ValueError:
         return response
-    return result
 
 
 # ------------------------------------------------------------------------------------------------------- who signed

@@ -21,7 +21,7 @@ MEMBERS: Mapping[str, frozenset[str]] = {
 MAKES = "create|mint|new|add|make"
 WORDS: Mapping[str, re.Pattern[str]] = {
     "account_exists": re.compile(r"^[/_-]*account([/_-]?exists)?$"),
-    "create_wallet": re.compile(rf"({MAKES}).*(wallet|pkp)|(wallet|pkp)s?[/_-]?({MAKES})"),
+    "create_wallet": re.compile(rf"({MAKES}).{{0,100}}(wallet|pkp)|(wallet|pkp)s?[/_-]?({MAKES})"),
 }
 """What the paths look like of operations without members."""
 LABELS = re.compile(r"desc|about|note|detail|summary|blurb|comment", re.IGNORECASE)

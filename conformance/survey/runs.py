@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import re
 
-from pydantic import JsonValue
+from pydantic import JsonValue, TypeAdapter
 
 from conformance.endpoints.messages import Answer
 from conformance.service.signing_runs import signers_in
-from conformance.survey.asking import object_of
+from conformance.survey.asking import object_of, value_of
 from conformance.survey.meaning import ALL_WALLETS
 from conformance.survey.trial import Trial
+from conformance.values.json_text import parse
 
+NAMESPACES = TypeAdapter(list[tuple[str, list[str]]])
+"""Names of objects of the sandbox, each with its functions."""
 RUN = "run_action"
 MARK = "survey of a sandbox"
 THROWS = f"async function main() {{ throw new Error('{MARK}'); }}"
@@ -102,7 +105,8 @@ def _failure(trial: Trial, well: dict[str, JsonValue]) -> None:
     key = "exec.failure_and_limits"
     answer = _run(trial, THROWS)
     trial.notes.see(f"{key}.status", answer.status, "code that throws")
-    members: dict[str, JsonValue] = json.loads(answer.text) if answer.text.startswith("{") else {}
+    found = value_of(answer)
+    members = found if isinstance(found, dict) else {}
     changed = [name for name, value in members.items() if value is True and well.get(name) is False]
     if len(changed) == 1:
         trial.notes.see(f"{key}.error_member", changed[0], "it is true where code throws, and else false")
@@ -116,8 +120,8 @@ def _failure(trial: Trial, well: dict[str, JsonValue]) -> None:
 def _sandbox(trial: Trial) -> None:
     answer = object_of(_run(trial, LOOKS % json.dumps(OF_LANGUAGE)))
     try:
-        namespaces = json.loads(str(answer.get("response")))
-    except ValueError:
+        namespaces = NAMESPACES.validate_python(parse(str(answer.get("response"))))
+    except ValueError:  # also what pydantic raises
         return
     places = [
         (name, calls) for name, calls in namespaces if any(re.search("sign|key", call, re.IGNORECASE) for call in calls)
