@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from conformance.cases import Judge, case
+from conformance.service.acceptance import must_accept
 from conformance.service.at_once import send_at_once
 from conformance.service.bindings import bound
 from conformance.service.node import Node
@@ -241,7 +242,10 @@ def runner(node: Node) -> Runner:
     """Make it in a fresh account."""
     alice = node.accounts.new().key
     group = bound(node, alice, [node.pkps.create(alice)], [node.groups.all_actions])
-    return Runner(node, node.usage_keys.executing_in(alice, group))
+    key = node.usage_keys.executing_in(alice, group)
+    # Whether the group permits it is for others to judge, and so is how the run ends.
+    must_accept(node.session.send(node.runs.request(key, "async function main() { return 1; }")))
+    return Runner(node, key)
 
 
 # ------------------------------------------------------------------------------------------------------ response

@@ -362,7 +362,7 @@ def no_way_to_more_rights(judge: Judge, node: Node) -> None:
     alice = node.accounts.new().key
     cid, stays = node.actions.sample_cid("one"), hashed_cid(node.actions.sample_cid("two"))
     pkp, other_pkp = node.pkps.create_several(alice, 2)
-    g, h = (node.groups.add(alice, pkp_ids=[pkp.id], cid_hashes=[stays]).id for _ in range(2))
+    h, g = (node.groups.add(alice, pkp_ids=[pkp.id], cid_hashes=[stays]).id for _ in range(2))
     held = Permissions(True, True, manage_ipfs_ids_in_groups=[int(g)], add_pkp_to_groups=[int(g)])
     key, spare = node.usage_keys.add(alice, held).key, node.usage_keys.add(alice).key
     adds_action, adds_pkp = node.groups.add_action(key, g, cid), node.groups.add_pkp(key, g, other_pkp.id)
@@ -381,10 +381,9 @@ def no_way_to_more_rights(judge: Judge, node: Node) -> None:
         keys = [unchanged_list(node.session, "list_api_keys", alice)]
         request = replace(removes_key.changed(usage_api_key=key), credential=key)
         must_refuse(node.session, request, ["forbidden"], control=removes_key, unchanged=keys)
-    # Having made a group gives no rights in it. A group that follows one that the key held must not inherit its place.
-    own = group_made_by(node, key, alice)
+    # Having made a group gives no rights in it, nor is the group that follows the newest one heir to what named that.
     node.groups.remove(key, g)
-    successor = group_made_by(node, key, alice)
+    successor, own = (group_made_by(node, key, alice) for _ in range(2))
     members = [
         unchanged_list(node.session, name, alice, group_id=group)
         for name in ("list_actions", "list_wallets_in_group")

@@ -339,9 +339,6 @@ def nearly_zero(judge: Judge, node: Node) -> None:
     """Only the zero is a wildcard; an entry that is nearly zero permits nothing else."""
     on = two_and_two(node)
     group = everywhere(judge, node, on)
-    zero = bound(node, on.alice, [ALL_PKPS], [node.groups.all_actions])
-    node.signing.must_sign(group.key, on.x, on.p)
-    node.groups.remove(on.alice, zero)
     group.refuses("x with p")
     for near in (f"0x{1:064x}", f"0x8{0:063x}"):
         for pkp_ids, hashes in (([on.p.id], [near]), ([near], [on.x.hash])):
@@ -353,6 +350,8 @@ def nearly_zero(judge: Judge, node: Node) -> None:
             was_accepted(node.session, node.session.send(request), or_refused=["any"])
             with judge():
                 group.refuses("x with p")
+    bound(node, on.alice, [ALL_PKPS], [node.groups.all_actions])
+    node.signing.must_sign(group.key, on.x, on.p)
 
 
 # -------------------------------------------------------------------------------------------------- hashes of actions

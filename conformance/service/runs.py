@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from conformance.endpoints.messages import SHOWN, Answer
 from conformance.endpoints.requests import OutgoingRequest
-from conformance.problems import Mismatch, ProfileSilent, RunEndedOtherwise
+from conformance.problems import Mismatch, NotAccepted, ProfileSilent, RunEndedOtherwise
 from conformance.profile import Profile
 from conformance.profile.exec import FailureAndLimits
 from conformance.service.acceptance import Accepted, must_accept, raise_for_trouble
@@ -177,11 +177,9 @@ def must_fail(answer: Answer, profile: Profile) -> None:
         return
     raise_for_trouble(answer, frozenset({forms.status}))
     mark = f" with {forms.error_member} true" if forms.error_member else ""
-    raise RunEndedOtherwise(
-        f"a run that ends with an error: status {forms.status}{mark}",
-        answer.summary,
-        answer.exchange,
-    )
+    # A refusal may be that of the key and not of the code: then it is for others to judge.
+    departure = RunEndedOtherwise if answer.accepted else NotAccepted
+    raise departure(f"a run that ends with an error: status {forms.status}{mark}", answer.summary, answer.exchange)
 
 
 def _marked(answer: Answer, forms: FailureAndLimits) -> bool:
