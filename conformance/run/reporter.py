@@ -37,6 +37,8 @@ WORDS = {
     Verdict.SUITE_ERROR: "suite error",
 }
 TOLD_AT_ONCE = (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.SUITE_ERROR)
+MOST_INCONCLUSIVE = 20
+"""How many inconclusive cases are named as they end; the line of progress counts all, the report tells their causes."""
 
 
 class Count:
@@ -63,6 +65,10 @@ class Count:
     def done(self) -> int:
         """How many have ended."""
         return len(self._ended)
+
+    def number(self, verdict: Verdict) -> int:
+        """How many have ended so."""
+        return Counter(self._ended.values())[verdict]
 
     def add(self, case: str, verdict: Verdict, seconds: float) -> None:
         """A case has ended, after so many seconds."""
@@ -168,7 +174,8 @@ class Reporter:
             return
         self._count.add(report.nodeid, outcome.verdict, outcome.seconds)
         with suppress(OSError):
-            if outcome.verdict in TOLD_AT_ONCE:
+            many = self._count.number(outcome.verdict) > MOST_INCONCLUSIVE
+            if outcome.verdict in TOLD_AT_ONCE and not (many and outcome.verdict is Verdict.INCONCLUSIVE):
                 self._console.print(f"{WORDS[outcome.verdict]}: {outcome.case}", markup=False, soft_wrap=True)
             self._show(self._count)
 

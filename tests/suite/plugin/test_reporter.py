@@ -11,7 +11,7 @@ from rich.console import Console
 from conformance.run import reporter
 from conformance.run.costs import Cost
 from conformance.run.items import RUNNING
-from conformance.run.reporter import SECONDS_BETWEEN_LINES, Count, Reporter
+from conformance.run.reporter import MOST_INCONCLUSIVE, SECONDS_BETWEEN_LINES, Count, Reporter
 from conformance.verdict import Outcome, Verdict
 
 
@@ -109,6 +109,18 @@ def test_output_that_is_no_terminal_gets_a_line_now_and_then(clock: Clock) -> No
         "about 40 requests; 1,700 cents by the usual prices; 71,000,000 units of gas",
         "2 of 4 cases, 0.1 a second, 0:15 left: 2 passed",
     ]
+
+
+def test_of_many_inconclusive_cases_the_first_are_named_at_once(clock: Clock) -> None:
+    run = Run(clock, terminal=False)
+    cases = [f"p::{number}" for number in range(MOST_INCONCLUSIVE + 5)]
+    run.collect(*cases, "p::a")
+    for case in cases:
+        run.end(case, Verdict.INCONCLUSIVE)
+    run.end("p::a", Verdict.FAIL)
+
+    told = run.text.getvalue().splitlines()[2:]
+    assert told == [*(f"inconclusive: {case}" for case in cases[:MOST_INCONCLUSIVE]), "failed: p::a"]
 
 
 def test_failure_is_named_at_once_and_explained_at_the_end(clock: Clock) -> None:
