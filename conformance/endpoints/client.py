@@ -30,11 +30,13 @@ from conformance.problems import (
     BeyondLimits,
     ConnectionDropped,
     IdleConnectionClosed,
+    Inconclusive,
     NoAnswerInTime,
     ProfileSilent,
     ProxyFault,
     PurchasesSpent,
     Unreachable,
+    Unsendable,
     Untrusted,
 )
 from conformance.profile import Effect, NotStated, Operation, Profile, read_aside, resolve, value_at
@@ -346,10 +348,7 @@ class Target:
             raise ProxyFault("a proxy that connects to the node", str(problem), number) from problem
         except NEVER_SENT as problem:
             self.interruption.check()
-            number = self._unanswered(message, url, began, log, operation)
-            if "CERTIFICATE_VERIFY_FAILED" in str(problem):
-                raise Untrusted("a certificate that this machine trusts", str(problem), number) from problem
-            raise Unreachable("a node that listens", f"{type(problem).__name__}: {problem}", number) from problem
+            raise _never_sent(problem, self._unanswered(message, url, began, log, operation)) from problem
         except httpx.RequestError as problem:
             self.interruption.check()
             number = self._unanswered(message, url, began, log, operation)
@@ -418,6 +417,14 @@ class Target:
         if self.timings is not None:
             self.timings(raw.timing)
         return log.add(raw)
+
+
+def _never_sent(problem: httpx.HTTPError | httpx.InvalidURL, number: int) -> Inconclusive:
+    if isinstance(problem, httpx.LocalProtocolError):  # its message holds the header
+        return Unsendable("values that a header can hold (RFC 9110, 5.5)", "another one", number)
+    if "CERTIFICATE_VERIFY_FAILED" in str(problem):
+        return Untrusted("a certificate that this machine trusts", str(problem), number)
+    return Unreachable("a node that listens", f"{type(problem).__name__}: {problem}", number)
 
 
 class _Course:

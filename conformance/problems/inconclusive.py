@@ -15,6 +15,14 @@ class Unreachable(Inconclusive):
     hint = "check --node-url, and that the node runs"
 
 
+class Unsendable(Inconclusive):
+    """A request holds what the node gave and HTTP cannot carry: a key with a line break, for a header."""
+
+    code = "unsendable"
+    cause = "a request cannot be sent"
+    hint = "keys are base64 text by the specification (Resources / Account API key)"
+
+
 class Untrusted(Inconclusive):
     """The node's TLS certificate is none that this machine trusts."""
 

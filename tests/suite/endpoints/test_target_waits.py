@@ -13,7 +13,7 @@ from tiny_node import Asked, TinyNode, Told
 from conformance.endpoints import client
 from conformance.endpoints.client import Target
 from conformance.endpoints.messages import Answer
-from conformance.problems import Throttled, Unreachable
+from conformance.problems import Throttled, Unreachable, Unsendable
 from conformance.profile import Profile
 from conformance.service.session import Session
 
@@ -59,6 +59,13 @@ def test_node_that_asks_to_wait_too_long_teaches_nothing(node: TinyNode, session
     node.faults["new_account"] = lambda _: Told(429, headers={"Retry-After": "3600"})
     with pytest.raises(Throttled):
         session.call("new_account", account_name="n", account_description="d")
+
+
+@pytest.mark.parametrize("key", ["k7\nx", "k7\x00x", " k7"])
+def test_key_that_no_header_can_hold_is_told_as_such_at_once(session: Session, key: str) -> None:
+    with pytest.raises(Unsendable) as told:
+        session.send(session.request("list_groups", key))
+    assert "k7" not in str(told.value)
 
 
 def test_node_that_was_never_there_is_told_at_once() -> None:
