@@ -27,6 +27,7 @@ from conformance.report.objects import (
 from conformance.report.results import ConversationShown
 from conformance.service.session import DESCRIPTION
 from conformance.values.json_text import parse, written
+from conformance.values.json_values import member
 from conformance.values.shown_text import cut, plain
 from conformance.verdict import Conversation, ConversationExchange
 
@@ -426,7 +427,18 @@ def _envelope(value: object) -> str:
     if not isinstance(domain, dict) or not isinstance(message, dict):
         return ""
     members = {**message, "chainId": domain.get("chainId")}
-    return plain(f"{value.get('primaryType')} {_bare(members)}")
+    structs = {str(value.get("primaryType")): [*message], "EIP712Domain": [*domain]}
+    return plain(f"{value.get('primaryType')} {_bare(members)}{_other_types(value.get('types'), structs)}")
+
+
+def _other_types(types: object, structs: Mapping[str, Sequence[str]]) -> str:
+    """The types of typed data where they are not those of its values, in their order; else nothing."""
+    if not isinstance(types, dict):
+        return ""
+    told = {name: [str(member(field, "name")) for field in fields] for name, fields in types.items()
+            if isinstance(fields, list)}  # fmt: skip
+    other = [f"{name}({','.join(fields)})" for name, fields in told.items() if fields != structs.get(name)]
+    return f" with types {', '.join(other)}" if other else ""
 
 
 JSON_TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"')

@@ -316,10 +316,14 @@ def test_conversion_belongs_to_every_story_of_its_account_and_repeats_are_counte
 
 
 def test_envelope_is_told_by_what_it_says_and_who_shows_it() -> None:
-    body = '{"typed_data":{"types":{"EIP712Domain":[]},"primaryType":"CreateWallet","domain":{"chainId":"5"},' \
-        '"message":{"address":"0x12","issuedAt":"7"}},"signature":"0x"}'  # fmt: skip
+    typed_data = {"types": {"EIP712Domain": [{"name": "chainId"}]}, "primaryType": "CreateWallet",
+                  "domain": {"chainId": "5"}, "message": {"address": "0x12", "issuedAt": "7"}}  # fmt: skip
+    body = json.dumps({"typed_data": typed_data, "signature": "0x"})
     minted = asked("create_wallet_with_signature", body)
     proof = replace(asked("balance", answer='{"balance_cents":1}'), request_headers={"X-Wallet-Auth": "[redacted]"})
+    other = body.replace('"EIP712Domain":', '"Other": [{"name": "issuedAt"}], "EIP712Domain":')
+    (shown,) = story(Conversation((asked("create_wallet_with_signature", other),))).steps
+    assert '{address:0x12,issuedAt:"7",chainId:"5"} with types Other(issuedAt), ' in shown
     (told,) = story(Conversation((minted,))).steps
     assert 'typed_data CreateWallet {address:0x12,issuedAt:"7",chainId:"5"}, ' in told
     assert story(Conversation((proof,))).steps[-1] == 'X-Wallet-Auth: balance → 200, {"balance_cents":1}'
