@@ -39,13 +39,14 @@ def each_scope_can_be_granted(judge: Judge, node: Node) -> None:
     alice = node.accounts.new().key
     trial = ScopeTrial(node.session, alice)
     # A scope of groups names one here: whether the wildcard stands for another scope is seen where one is missing.
-    groups = [trial.new_group() for _ in OF_GROUPS]
-    named = [(NO_PERMISSIONS.but({scope: [group]}), group) for scope, group in zip(OF_GROUPS, groups, strict=True)]
-    for alone, group in (*((one, None) for one in ONE_SCOPE), *named):
-        key = node.usage_keys.add(alice, alone).key
-        own = opened_by(alone)
+    scopes: list[Permissions | str] = [*ONE_SCOPE, *OF_GROUPS]
+    for scope in scopes:
         with judge("SCOPE-090"):
+            group = trial.new_group()
+            alone = scope if isinstance(scope, Permissions) else NO_PERMISSIONS.but({scope: [group]})
+            key = node.usage_keys.add(alice, alone).key
             opened = trial.opens(key, group=group)
+        own = opened_by(alone)
         with judge.apart("SCOPE-090"):
             judge.same(
                 [one for one in opened if one not in own],

@@ -109,7 +109,7 @@ def test_failing_case_explains_no_failure_of_a_case_that_does_not_build_on_it() 
 
 def test_accepted_request_contradicts_nothing_about_refused_ones() -> None:
     judge = "errors::usage-keys-that-are-not-there"
-    with judged("any-account-writes-about-a-key:update_usage_key_metadata", judge) as run:
+    with judged("any-account-writes-about-a-key:update_usage_key", judge) as run:
         outcome = run(judge)
 
     assert outcome.verdict is Verdict.FAIL

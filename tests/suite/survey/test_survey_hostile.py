@@ -28,7 +28,7 @@ class SilentNotes:
 
 def answering(text: str, status: int = 200) -> Trial:
     answer = Answer(status, httpx.Headers(), text, 0)
-    return cast("Trial", SimpleNamespace(call=lambda *_: answer, notes=SilentNotes()))
+    return cast("Trial", SimpleNamespace(call=lambda *_: answer, notes=SilentNotes(), runner=""))
 
 
 @pytest.mark.parametrize(
