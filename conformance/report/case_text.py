@@ -9,7 +9,8 @@ from conformance.endpoints.redaction import without_users
 from conformance.report.difference import difference, without_others
 from conformance.report.objects import Names
 from conformance.report.results import CaseResult, ExchangeShown, FailureShown
-from conformance.report.story import LEAST_STEPS, MOST_STEPS, Story, in_short, story
+from conformance.report.story import LEAST_STEPS, MOST_STEPS, Story, story
+from conformance.report.telling import in_short
 from conformance.requirements import catalogue
 from conformance.values.shown_text import cut, plain
 from conformance.verdict import CellVerdict, Exchange, Failure, Outcome, Verdict

@@ -11,17 +11,16 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from conformance.endpoints.conversation import OF_JQ, VARIABLE
 from conformance.report.results import CaseResult, ConversationExchangeShown, ConversationShown, Results
 from conformance.report.write import write_whole
 from conformance.values.addresses import below
 from conformance.values.shown_text import KEPT, plain
 from conformance.verdict import Verdict
 
-VARIABLE = re.compile(r"\$\{([A-Z][A-Z0-9_]*_[0-9]+)\}")
 KEY = re.compile(r"\$\{(API_KEY_[0-9]+)\}")
 UNPRINTABLE = re.compile(r"[^\x20-\x7e]")
 """Candidates of it, each of which is looked at."""
-OF_JQ = re.compile(r"\$([A-Z][A-Z0-9_]*_[0-9]+)")
 BODILESS = "HEAD"
 LONGEST_NAME = 150
 NO_ANSWER = "000"

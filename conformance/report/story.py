@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -10,49 +9,32 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from urllib.parse import parse_qsl, urlsplit
 
+from conformance.endpoints.conversation import OF_JQ
 from conformance.report.objects import (
     CID,
-    LONG_HEX,
-    VARIABLE,
     Exchanged,
     Names,
     Objects,
-    body_members,
-    code_cids,
     credentials_of,
     is_word,
     names_of,
     sent_texts,
 )
 from conformance.report.results import ConversationShown
-from conformance.service.session import DESCRIPTION
-from conformance.values.json_text import parse, written
-from conformance.values.json_values import member
-from conformance.values.shown_text import cut, plain
+from conformance.report.telling import REFUSED, asked_for, is_bearer, step, writes
+from conformance.values.json_text import parse
+from conformance.values.shown_text import cut
 from conformance.verdict import Conversation, ConversationExchange
 
 MOST_STEPS, LEAST_STEPS = 9, 4
 """Steps of a story; those between are counted."""
-REFUSED = 400
-USUAL_METHODS = frozenset({"GET", "POST"})
-LONGEST_STEP = 200
 LONGEST_GAP = 90
 """Characters of the operations between two steps."""
-LONGEST_TEXT, LONGEST_CODE = 30, 80
-"""Characters of a text inside of a step, and of a text that is all of its request."""
-SHORT_ANSWER = 60
-"""Characters of an answer that is told with any step, if it gives no object a name."""
-WALLET_AUTH = "X-Wallet-Auth"
-READS = ("list_", "get_", "account_exists", "run_action", "balance", "stripe_config")
-"""How the operations begin that leave the objects of a case as they are."""
 OF_ACCOUNTS = frozenset({"convert_to_chain_secured_account"})
 """Operations that change what a whole account may do."""
 LISTS_OF_WALLETS = frozenset({"list_wallets", "list_wallets_in_group"})
 ADDRESS = re.compile("0x[0-9a-fA-F]{40}")
-IN_PATH = re.compile(r"(?<=/)(?:\d+|\$\{\w+\})(?=/|$)")
-"""The id of an object in the path of a request."""
 HASH_OR_ADDRESS = re.compile("0x[0-9a-fA-F]{40,64}")
-LABELS = ("name", "description")
 
 
 @dataclass(frozen=True)
@@ -103,7 +85,8 @@ def _sent(exchanges: Sequence[Exchanged]) -> Sequence[Exchanged]:
     sent: list[Exchanged] = []
     for one in exchanges:
         if one.not_sent and sent:
-            given = {name: path for name, path in sent[-1].given.items() if name not in "".join(one.given.values())}
+            by = {name for path in one.given.values() for name in OF_JQ.findall(path)}
+            given = {name: path for name, path in sent[-1].given.items() if name not in by}
             sent[-1] = _giving(sent[-1], given | one.given)
         elif not one.not_sent:
             sent.append(one)
@@ -175,15 +158,15 @@ def _concerned(exchanges: Sequence[Exchanged], objects: Objects, about: str, mos
     accounts = {name for one in exchanges if one.operation == "new_account" for name in one.given}
     touched = objects.touched(last)
     matter = (touched | objects.of_values(about)) - accounts or touched
-    writes = [number for number, one in enumerate(before) if _writes(one) and one.operation != "new_account"]
-    newest = {number for number in writes[-1:] if (before[number].status or 0) >= REFUSED}
-    newest |= {*[number for number in writes if (before[number].status or REFUSED) < REFUSED][-1:]}
+    written = [number for number, one in enumerate(before) if writes(one) and one.operation != "new_account"]
+    newest = {number for number in written[-1:] if (before[number].status or 0) >= REFUSED}
+    newest |= {*[number for number in written if (before[number].status or REFUSED) < REFUSED][-1:]}
     newest |= _otherwise_before(before, last)
     found = [
         number
         for number, one in enumerate(before)
         if matter & one.given.keys()
-        or (_writes(one) and matter & objects.touched(one))
+        or (writes(one) and matter & objects.touched(one))
         or one.operation in OF_ACCOUNTS
         or number in newest
     ]
@@ -201,12 +184,6 @@ def _givers(before: Sequence[Exchanged], found: Sequence[int], objects: Objects,
     """The steps whose answers gave what the others name."""
     named = frozenset().union(*(objects.touched(before[number]) for number in found)) - accounts
     return [number for number, one in enumerate(before) if number not in found and named & one.given.keys()]
-
-
-def _writes(exchange: Exchanged) -> bool:
-    if exchange.contract:
-        return exchange.contract.is_write
-    return bool(exchange.operation) and not exchange.operation.startswith(READS)
 
 
 def _otherwise_before(before: Sequence[Exchanged], last: Exchanged) -> set[int]:
@@ -254,10 +231,10 @@ def _with_gaps(
     for number in told:
         between = exchanges[max(before + 1, 0) : number]
         if number - before == 2 and between and _tells(between[0], exchanges[number]):
-            yield _step(between[0], names, given)
+            yield step(between[0], names, given)
         elif number - before > 1:
             yield _gap(number - before - 1 - len(between), between)
-        yield _step(exchanges[number], names, given, in_full=number in full)
+        yield step(exchanges[number], names, given, in_full=number in full)
         given |= exchanges[number].given.keys()
         before = number
 
@@ -269,183 +246,8 @@ def _tells(alone: Exchanged, following: Exchanged) -> bool:
 
 def _gap(left_out: int, between: Sequence[Exchanged]) -> str:
     """What lies between two steps, by its operations: ``… create_wallet, 2 list_wallets``; other requests last."""
-    asked = Counter(map(_asked_for, sorted(between, key=lambda one: not one.operation and not one.contract)))
+    asked = Counter(map(asked_for, sorted(between, key=lambda one: not one.operation and not one.contract)))
     listed = [f"{number} {name}" if number > 1 else name for name, number in asked.items()]
-    if between and all(_is_bearer(one) for one in between):
+    if between and all(is_bearer(one) for one in between):
         listed[-1] += " as Bearer"
     return cut(f"… {', '.join([*([f'{left_out} requests'] if left_out else []), *listed])}", LONGEST_GAP)
-
-
-def _step(exchange: Exchanged, names: Names, earlier: Set[str], *, in_full: bool = False) -> str:
-    """``alice: add_group pkp_ids_permitted [P] → 200, G``. What an earlier step gave, too, is given again."""
-    credentials = [
-        f"{names.of(name)}{' as Bearer' if _is_bearer(exchange) else ''}" for name in credentials_of(exchange)
-    ]
-    proof = [WALLET_AUTH for name in exchange.request_headers if name.title() == WALLET_AUTH]
-    sender = [names.shown(exchange.contract.sender)] if exchange.contract and exchange.contract.sender else []
-    who = next(iter([*sender, *credentials, *proof]), "anybody")
-    run = "".join(f"{names.values[cid]}, " for cid in code_cids(exchange) if cid in names.values)
-    in_path = "".join(f"{found} " for found in IN_PATH.findall(urlsplit(exchange.url).path))
-    asked = f"{_asked_for(exchange)} {in_path if exchange.operation else ''}{run}{_members(exchange, in_full=in_full)}"
-    asked = cut(names.shown(asked), LONGEST_STEP)
-    answer = ["no answer" if exchange.status is None else str(exchange.status)]
-    if exchange.contract and exchange.status is not None:
-        result = names.shown(_told(exchange.contract.result, LONGEST_STEP))
-        return f"{who}: {asked.rstrip()} → {cut(result, LONGEST_STEP)}"
-    answer += [f"{names.of(name)} again" if name in earlier else names.of(name) for name in exchange.given]
-    is_short = not _writes(exchange) and not exchange.given and 0 < len(exchange.response_body) <= SHORT_ANSWER
-    if in_full or is_short or (exchange.status or 0) >= REFUSED:
-        answer += [cut(names.shown(_told(exchange.response_body, LONGEST_STEP)), LONGEST_STEP)]
-    return f"{who}: {asked.rstrip()} → {', '.join(filter(None, answer))}"
-
-
-def _is_bearer(exchange: Exchanged) -> bool:
-    return any(text.startswith("Bearer ") for text in exchange.request_headers.values())
-
-
-def _told(body: str, most: int = 0) -> str:
-    """An answer in one line; of a problem document (RFC 9457) what it says.
-
-    An answer of more than `most` characters is told without the members that are false or empty, if it is JSON.
-    """
-    text = plain(" ".join(body.split()))
-    with suppress(ValueError):
-        value = parse(body)
-        if isinstance(value, dict) and isinstance(value.get("detail"), str):
-            return plain(f"{value.get('code') or value.get('title') or ''}: {value['detail']}".removeprefix(": "))
-        if 0 < most < len(text):
-            return plain(_without_empty(value))
-    return text
-
-
-def _is_empty(value: object) -> bool:
-    return value is False or value in ([], "", None)
-
-
-def _without_empty(value: object) -> str:
-    """A JSON value, of whose objects those members that are false or empty are only counted."""
-    if isinstance(value, list):
-        return f"[{','.join(map(_without_empty, value))}]"
-    if not isinstance(value, dict):
-        return written(value)
-    told = [f'"{name}":{_without_empty(member)}' for name, member in value.items() if not _is_empty(member)]
-    empty = len(value) - len(told)
-    return f"{{{','.join([*told, *([f'{empty} false or empty'] if empty else [])])}}}"
-
-
-LONGEST_TOLD = 3_000
-"""Characters of a text whose problem documents are told in short."""
-STATUS_AND_BODY = re.compile(r"(status \d+): (?=\{)")
-
-
-def in_short(text: str) -> str:
-    """What came, with what each problem document in it says in the place of the document."""
-    if len(text) > LONGEST_TOLD:
-        return text
-    shown, at = "", 0
-    for found in STATUS_AND_BODY.finditer(text):
-        end = _end_of_document(text, found.end())
-        document = text[found.end() : end]
-        told = _told(document)
-        if told == document and (detail := DETAIL.search(document)):
-            told = f"{detail[1]}…"
-        if found.start() >= at and told != document:
-            shown, at = f"{shown}{text[at : found.start()]}{found[1]}, {told}", end
-    return shown + text[at:]
-
-
-DETAIL = re.compile(r'"detail": *"([^"\\]*)$')
-"""What a problem document says, whose end was cut off."""
-MORE = re.compile(r" \(and \d+ more: |$")
-
-
-def _end_of_document(text: str, begin: int) -> int:
-    """Where a JSON document in a text ends; where it was cut off, the end of the text that belongs to it."""
-    with suppress(ValueError, RecursionError):
-        return json.JSONDecoder().raw_decode(text, begin)[1]
-    found = MORE.search(text, begin)
-    return found.start() if found else len(text)
-
-
-RPC_METHOD = re.compile(r'"method":\s*"(\w+)"')
-
-
-def _request_line(exchange: Exchanged) -> str:
-    """The methods of a JSON-RPC request, which may be a batch; of other requests method and path."""
-    body = exchange.request_body or ""
-    methods = dict.fromkeys(RPC_METHOD.findall(body)) if '"jsonrpc"' in body else {}
-    return " and ".join(methods) or f"{exchange.method} {urlsplit(exchange.url).path}"
-
-
-def _asked_for(exchange: Exchanged) -> str:
-    """The operation that was called, with a method that hardly any has; the request line of other requests."""
-    called = exchange.contract.function if exchange.contract else exchange.operation or _request_line(exchange)
-    rare = exchange.operation and exchange.method not in USUAL_METHODS
-    return f"{called} by {exchange.method}" if rare else called
-
-
-def _members(exchange: Exchanged, *, in_full: bool) -> str:
-    """The members of a request: labels last, and those that are false or empty only counted.
-
-    Pages and the suite's own description of what it makes are left out unless it is told in full.
-    """
-    body = [] if '"jsonrpc"' in (exchange.request_body or "") else body_members(exchange)
-    body = [*exchange.contract.arguments.items()] if exchange.contract else body
-    members = [*parse_qsl(urlsplit(exchange.url).query), *body]
-    members = [
-        member for member in members if in_full or not (member[0].startswith("page_") or member[1] == DESCRIPTION)
-    ]
-    members.sort(key=lambda member: member[0].endswith(LABELS))
-    full = [
-        name if value is True else f"{name} {_value(value, LONGEST_TEXT if name else LONGEST_CODE)}".strip()
-        for name, value in members
-        if not _is_empty(value)
-    ]
-    empty = len(members) - len(full)
-    return ", ".join([*full, *([f"{empty} false or empty"] if empty else [])])
-
-
-def _value(value: object, longest: int) -> str:
-    if envelope := _envelope(value):
-        return envelope
-    text = value if isinstance(value, str) else _bare(value)
-    text = plain(text)
-    if isinstance(value, str) and not any(form.fullmatch(value) for form in (VARIABLE, LONG_HEX, CID)):
-        return json.dumps(cut(text, longest), ensure_ascii=False)
-    return text
-
-
-def _envelope(value: object) -> str:
-    """Of typed data, which may be a text, what tells one envelope from another; empty for another value."""
-    if isinstance(value, str) and '"primaryType"' in value:
-        with suppress(ValueError):
-            envelope = _envelope(parse(value))
-            return f"as a text of {len(value)} characters: {envelope}" if envelope else ""
-    if not isinstance(value, dict):
-        return ""
-    domain, message = value.get("domain"), value.get("message")
-    if not isinstance(domain, dict) or not isinstance(message, dict):
-        return ""
-    members = {**message, "chainId": domain.get("chainId")}
-    structs = {str(value.get("primaryType")): [*message], "EIP712Domain": [*domain]}
-    return plain(f"{value.get('primaryType')} {_bare(members)}{_other_types(value.get('types'), structs)}")
-
-
-def _other_types(types: object, structs: Mapping[str, Sequence[str]]) -> str:
-    """The types of typed data where they are not those of its values, in their order; else nothing."""
-    if not isinstance(types, dict):
-        return ""
-    told = {name: [str(member(field, "name")) for field in fields] for name, fields in types.items()
-            if isinstance(fields, list)}  # fmt: skip
-    other = [f"{name}({','.join(fields)})" for name, fields in told.items() if fields != structs.get(name)]
-    return f" with types {', '.join(other)}" if other else ""
-
-
-JSON_TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"')
-OTHER_KINDS = re.compile(r"-?[\d.]+|true|false|null|")
-"""Texts that look like a value of another kind without their quotes."""
-
-
-def _bare(value: object) -> str:
-    """A value as JSON, whose texts stand without quotes unless they look like another kind of value."""
-    return JSON_TEXT.sub(lambda found: found[0] if OTHER_KINDS.fullmatch(found[1]) else found[1], written(value))

@@ -75,10 +75,8 @@ class ContractCalls:
                         sender, transaction = opened(raw)
                         data = transaction.data
                         if data.startswith(selector(EXECUTE)):
-                            sender, (_, inner) = (
-                                str(transaction.to),
-                                decode(["address", "bytes"], data[SELECTOR_BYTES:]),
-                            )
+                            sender = str(transaction.to)
+                            _, inner = decode(["address", "bytes"], data[SELECTOR_BYTES:])
                             data = inner if isinstance(inner, bytes) else b""
                         yield self._sent(sender, data, reply, answers)
 

@@ -10,7 +10,8 @@ from made_runs import EXCHANGE
 
 from conformance.report.case_text import A_SCREEN, explain
 from conformance.report.difference import difference
-from conformance.report.story import LEAST_STEPS, MOST_STEPS, in_short, story
+from conformance.report.story import LEAST_STEPS, MOST_STEPS, story
+from conformance.report.telling import in_short
 from conformance.service.derivations import code_cid, hashed_cid
 from conformance.verdict import ContractCall, Conversation, ConversationExchange, Failure, Outcome, Verdict
 

@@ -1,0 +1,221 @@
+"""One exchange of a case in a line of text: who asked for what, and what came back, in names in place of ids."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence, Set
+from contextlib import suppress
+from urllib.parse import parse_qsl, urlsplit
+
+from conformance.report.objects import (
+    CID,
+    LONG_HEX,
+    VARIABLE,
+    Exchanged,
+    Names,
+    body_members,
+    code_cids,
+    credentials_of,
+)
+from conformance.service.session import DESCRIPTION
+from conformance.values.json_text import parse, written
+from conformance.values.json_values import member
+from conformance.values.shown_text import cut, plain
+
+REFUSED = 400
+USUAL_METHODS = frozenset({"GET", "POST"})
+LONGEST_STEP = 200
+LONGEST_TEXT, LONGEST_CODE = 30, 80
+"""Characters of a text inside of a step, and of a text that is all of its request."""
+SHORT_ANSWER = 60
+"""Characters of an answer that is told with any step, if it gives no object a name."""
+WALLET_AUTH = "X-Wallet-Auth"
+READS = ("list_", "get_", "account_exists", "run_action", "balance", "stripe_config")
+"""How the operations begin that leave the objects of a case as they are."""
+IN_PATH = re.compile(r"(?<=/)(?:\d+|\$\{\w+\})(?=/|$)")
+"""The id of an object in the path of a request."""
+LABELS = ("name", "description")
+
+
+def writes(exchange: Exchanged) -> bool:
+    """Whether it may change the objects of a case."""
+    if exchange.contract:
+        return exchange.contract.is_write
+    return bool(exchange.operation) and not exchange.operation.startswith(READS)
+
+
+def step(exchange: Exchanged, names: Names, earlier: Set[str], *, in_full: bool = False) -> str:
+    """``alice: add_group pkp_ids_permitted [P] → 200, G``. What an earlier step gave, too, is given again."""
+    credentials = [
+        f"{names.of(name)}{' as Bearer' if is_bearer(exchange) else ''}" for name in credentials_of(exchange)
+    ]
+    proof = [WALLET_AUTH for name in exchange.request_headers if name.title() == WALLET_AUTH]
+    sender = [names.shown(exchange.contract.sender)] if exchange.contract and exchange.contract.sender else []
+    who = next(iter([*sender, *credentials, *proof]), "anybody")
+    run = "".join(f"{names.values[cid]}, " for cid in code_cids(exchange) if cid in names.values)
+    in_path = "".join(f"{found} " for found in IN_PATH.findall(urlsplit(exchange.url).path))
+    asked = f"{asked_for(exchange)} {in_path if exchange.operation else ''}{run}{_members(exchange, in_full=in_full)}"
+    asked = cut(names.shown(asked), LONGEST_STEP)
+    answer = ["no answer" if exchange.status is None else str(exchange.status)]
+    if exchange.contract and exchange.status is not None:
+        result = names.shown(_told(exchange.contract.result, LONGEST_STEP))
+        return f"{who}: {asked.rstrip()} → {cut(result, LONGEST_STEP)}"
+    answer += [f"{names.of(name)} again" if name in earlier else names.of(name) for name in exchange.given]
+    is_short = not writes(exchange) and not exchange.given and 0 < len(exchange.response_body) <= SHORT_ANSWER
+    if in_full or is_short or (exchange.status or 0) >= REFUSED:
+        answer += [cut(names.shown(_told(exchange.response_body, LONGEST_STEP)), LONGEST_STEP)]
+    return f"{who}: {asked.rstrip()} → {', '.join(filter(None, answer))}"
+
+
+def is_bearer(exchange: Exchanged) -> bool:
+    """Whether the key was sent in `Authorization: Bearer`."""
+    return any(text.startswith("Bearer ") for text in exchange.request_headers.values())
+
+
+def _told(body: str, most: int = 0) -> str:
+    """An answer in one line; of a problem document (RFC 9457) what it says.
+
+    An answer of more than `most` characters is told without the members that are false or empty, if it is JSON.
+    """
+    text = plain(" ".join(body.split()))
+    with suppress(ValueError):
+        value = parse(body)
+        if isinstance(value, dict) and isinstance(value.get("detail"), str):
+            return plain(f"{value.get('code') or value.get('title') or ''}: {value['detail']}".removeprefix(": "))
+        if 0 < most < len(text):
+            return plain(_without_empty(value))
+    return text
+
+
+def _is_empty(value: object) -> bool:
+    return value is False or value in ([], "", None)
+
+
+def _without_empty(value: object) -> str:
+    """A JSON value, of whose objects those members that are false or empty are only counted."""
+    if isinstance(value, list):
+        return f"[{','.join(map(_without_empty, value))}]"
+    if not isinstance(value, dict):
+        return written(value)
+    told = [f'"{name}":{_without_empty(inner)}' for name, inner in value.items() if not _is_empty(inner)]
+    empty = len(value) - len(told)
+    return f"{{{','.join([*told, *([f'{empty} false or empty'] if empty else [])])}}}"
+
+
+LONGEST_TOLD = 3_000
+"""Characters of a text whose problem documents are told in short."""
+STATUS_AND_BODY = re.compile(r"(status \d+): (?=\{)")
+
+
+def in_short(text: str) -> str:
+    """What came, with what each problem document in it says in the place of the document."""
+    if len(text) > LONGEST_TOLD:
+        return text
+    shown, at = "", 0
+    for found in STATUS_AND_BODY.finditer(text):
+        end = _end_of_document(text, found.end())
+        document = text[found.end() : end]
+        told = _told(document)
+        if told == document and (detail := DETAIL.search(document)):
+            told = f"{detail[1]}…"
+        if found.start() >= at and told != document:
+            shown, at = f"{shown}{text[at : found.start()]}{found[1]}, {told}", end
+    return shown + text[at:]
+
+
+DETAIL = re.compile(r'"detail": *"([^"\\]*)$')
+"""What a problem document says, whose end was cut off."""
+MORE = re.compile(r" \(and \d+ more: |$")
+
+
+def _end_of_document(text: str, begin: int) -> int:
+    """Where a JSON document in a text ends; where it was cut off, the end of the text that belongs to it."""
+    with suppress(ValueError, RecursionError):
+        return json.JSONDecoder().raw_decode(text, begin)[1]
+    found = MORE.search(text, begin)
+    return found.start() if found else len(text)
+
+
+RPC_METHOD = re.compile(r'"method":\s*"(\w+)"')
+
+
+def _request_line(exchange: Exchanged) -> str:
+    """The methods of a JSON-RPC request, which may be a batch; of other requests method and path."""
+    body = exchange.request_body or ""
+    methods = dict.fromkeys(RPC_METHOD.findall(body)) if '"jsonrpc"' in body else {}
+    return " and ".join(methods) or f"{exchange.method} {urlsplit(exchange.url).path}"
+
+
+def asked_for(exchange: Exchanged) -> str:
+    """The operation that was called, with a method that hardly any has; the request line of other requests."""
+    called = exchange.contract.function if exchange.contract else exchange.operation or _request_line(exchange)
+    rare = exchange.operation and exchange.method not in USUAL_METHODS
+    return f"{called} by {exchange.method}" if rare else called
+
+
+def _members(exchange: Exchanged, *, in_full: bool) -> str:
+    """The members of a request: labels last, and those that are false or empty only counted.
+
+    Pages and the suite's own description of what it makes are left out unless it is told in full.
+    """
+    body = [] if '"jsonrpc"' in (exchange.request_body or "") else body_members(exchange)
+    body = [*exchange.contract.arguments.items()] if exchange.contract else body
+    members = [*parse_qsl(urlsplit(exchange.url).query), *body]
+    members = [
+        member for member in members if in_full or not (member[0].startswith("page_") or member[1] == DESCRIPTION)
+    ]
+    members.sort(key=lambda member: member[0].endswith(LABELS))
+    full = [
+        name if value is True else f"{name} {_value(value, LONGEST_TEXT if name else LONGEST_CODE)}".strip()
+        for name, value in members
+        if not _is_empty(value)
+    ]
+    empty = len(members) - len(full)
+    return ", ".join([*full, *([f"{empty} false or empty"] if empty else [])])
+
+
+def _value(value: object, longest: int) -> str:
+    if envelope := _envelope(value):
+        return envelope
+    text = value if isinstance(value, str) else _bare(value)
+    text = plain(text)
+    if isinstance(value, str) and not any(form.fullmatch(value) for form in (VARIABLE, LONG_HEX, CID)):
+        return json.dumps(cut(text, longest), ensure_ascii=False)
+    return text
+
+
+def _envelope(value: object) -> str:
+    """Of typed data, which may be a text, what tells one envelope from another; empty for another value."""
+    if isinstance(value, str) and '"primaryType"' in value:
+        with suppress(ValueError):
+            envelope = _envelope(parse(value))
+            return f"as a text of {len(value)} characters: {envelope}" if envelope else ""
+    if not isinstance(value, dict):
+        return ""
+    domain, message = value.get("domain"), value.get("message")
+    if not isinstance(domain, dict) or not isinstance(message, dict):
+        return ""
+    members = {**message, "chainId": domain.get("chainId")}
+    structs = {str(value.get("primaryType")): [*message], "EIP712Domain": [*domain]}
+    return plain(f"{value.get('primaryType')} {_bare(members)}{_other_types(value.get('types'), structs)}")
+
+
+def _other_types(types: object, structs: Mapping[str, Sequence[str]]) -> str:
+    """The types of typed data where they are not those of its values, in their order; else nothing."""
+    if not isinstance(types, dict):
+        return ""
+    told = {name: [str(member(field, "name")) for field in fields] for name, fields in types.items()
+            if isinstance(fields, list)}  # fmt: skip
+    other = [f"{name}({','.join(fields)})" for name, fields in told.items() if fields != structs.get(name)]
+    return f" with types {', '.join(other)}" if other else ""
+
+
+JSON_TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"')
+OTHER_KINDS = re.compile(r"-?[\d.]+|true|false|null|")
+"""Texts that look like a value of another kind without their quotes."""
+
+
+def _bare(value: object) -> str:
+    """A value as JSON, whose texts stand without quotes unless they look like another kind of value."""
+    return JSON_TEXT.sub(lambda found: found[0] if OTHER_KINDS.fullmatch(found[1]) else found[1], written(value))
