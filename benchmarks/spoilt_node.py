@@ -295,13 +295,14 @@ class Taken:
 
     @property
     def beyond(self) -> list[str]:
-        """The bounds that it went over."""
+        """The bounds that it went over, and what else is wrong with it."""
         bounds = {
             f"more than {MOST_MEMORY_MIB} MiB": self.memory_mib > MOST_MEMORY_MIB,
             f"more than {MOST_TERMINAL} characters on the terminal": len(self.text) > MOST_TERMINAL,
             f"more than {MOST_DISK} bytes of reports": self.report_bytes > MOST_DISK,
             "a crash": self.code == ExitCode.CRASHED or self.code < 0 or "Traceback" in self.text,
             "an error of the suite": bool(self.verdicts["suite error"]),
+            "nothing that was spoilt was seen": not self.verdicts["inconclusive"] + self.verdicts["fail"],
         }
         return [bound for bound, over in bounds.items() if over]
 
