@@ -12,7 +12,7 @@ from conformance.cases import Judge, case
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.service.acceptance import Accepted, must_accept
 from conformance.service.at_once import send_at_once
-from conformance.service.bindings import bound, two_groups
+from conformance.service.bindings import bound, running, two_groups
 from conformance.service.groups import ALL_PKPS
 from conformance.service.node import Node
 from conformance.service.pkps import Pkp
@@ -149,9 +149,9 @@ def changes_by_a_usage_key(judge: Judge, node: Node) -> None:
     """Runs of the account key and of a usage key follow what another usage key takes out of a group and puts back."""
     on = two_groups(node)
     keeper = node.usage_keys.add(on.alice, Permissions(False, False, False, [on.g], [on.g], [on.g])).key
-    key_runs = node.signing.must_sign(on.key, on.x, on.p).accepted
-    node.signing.must_sign(on.alice, on.x, on.p)
-    by_both = [node.signing.request(key, on.x, on.p) for key in (on.key, on.alice)]
+    keys = running(node, on.alice, on.key)
+    key_runs = [node.signing.must_sign(key, on.x, on.p).accepted for key in keys][-1]
+    by_both = [node.signing.request(key, on.x, on.p) for key in keys]
     node.groups.remove_pkp(keeper, on.g, on.p.id)
     with judge():
         all_refused(node, by_both, "forbidden", key_runs)
@@ -225,14 +225,16 @@ def removal_of_a_group(judge: Judge, node: Node) -> None:
     signing = node.signing
     both, every = node.usage_keys.executing_in(on.alice, on.g, on.h), node.usage_keys.executing_in(on.alice, 0)
     # The account key needs a group as well (EXEC-120).
-    runs = {key: signing.must_sign(key, on.x, on.p).accepted for key in (on.key, both, every, on.alice)}
+    keys = running(node, on.alice, on.key, both, every)
+    runs = {key: signing.must_sign(key, on.x, on.p).accepted for key in keys}
     for of_both in (both, every):
         signing.must_sign(of_both, on.y, on.q)
     with judge("GRPLIFE-100", why="a group that usage keys name is removed like any other"):
         node.groups.remove(on.alice, on.g)
     loses = ["GRPLIFE-110", "GRPLIFE-160", "EXEC-230"]
-    for key, about in ((on.key, loses), (both, loses), (every, loses[1:]), (on.alice, loses[2:])):
-        with judge.apart(*about):
+    about = {every: loses[1:], on.alice: loses[2:]}
+    for key in keys:
+        with judge.apart(*about.get(key, loses)):
             signing.must_be_refused(key, on.x, on.p, control=runs[key])
     with judge.apart("GRPLIFE-130"):
         for key in (both, every):

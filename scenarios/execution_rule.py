@@ -14,7 +14,7 @@ from conformance.cases import Judge, case
 from conformance.service.acceptance import Accepted
 from conformance.service.actions import ActionCode
 from conformance.service.at_once import send_at_once
-from conformance.service.bindings import bound, one_group, two_and_two, two_groups
+from conformance.service.bindings import bound, one_group, running, two_and_two, two_groups
 from conformance.service.derivations import account_hash, key_with_flipped_bit, random_key, usage_key_hash
 from conformance.service.groups import ALL_PKPS
 from conformance.service.node import Node
@@ -103,19 +103,21 @@ def key_without_the_group(judge: Judge, node: Node) -> None:
 def unlisted_action(judge: Judge, node: Node) -> None:
     """An action that the group does not list is refused, with the usage key and with the account key."""
     on = two_groups(node)
-    runs = all_sign(node, [on.key, on.alice], on.x, on.p)
+    keys = running(node, on.alice, on.key)
+    runs = all_sign(node, keys, on.x, on.p)
     with judge(why="the group lists the wallet and not the action"):
         all_refused(node, runs, [on.key], on.y, on.p)
-        all_refused(node, runs, [on.key, on.alice], node.actions.source("sign_message", "z"), on.p)
+        all_refused(node, runs, keys, node.actions.source("sign_message", "z"), on.p)
 
 
 @case("unlisted-wallet", requirements=["EXEC-050"], needs=NEEDS)
 def unlisted_wallet(judge: Judge, node: Node) -> None:
     """A wallet that the group does not list cannot be used by its actions, until the group lists it."""
     on = two_groups(node)
-    runs = all_sign(node, [on.key, on.alice], on.x, on.p)
+    keys = running(node, on.alice, on.key)
+    runs = all_sign(node, keys, on.x, on.p)
     with judge(why="the group lists the action and not the wallet, which another group lists"):
-        all_refused(node, runs, [on.key, on.alice], on.x, on.q)
+        all_refused(node, runs, keys, on.x, on.q)
     node.groups.add_pkp(on.alice, on.g, on.q.id)
     node.signing.must_sign(on.key, on.x, on.q)
 
@@ -153,22 +155,23 @@ def unregistered_action(judge: Judge, node: Node) -> None:
         runs = node.signing.must_sign(on.key, on.x, on.p).accepted
     z = node.actions.prepared(mark="z")
     node.actions.add(on.alice, z.cid)
+    keys = running(node, on.alice, on.key)
     with judge.apart("ACT-070", why="add_action registers the action and puts it into no group"):
-        all_refused(node, runs, [on.key, on.alice], z, on.p)
+        all_refused(node, runs, keys, z, on.p)
     # Nor without a wallet, of which no group is asked then.
     listed, registered = (node.actions.prepared("hello", mark) for mark in ("listed", "registered"))
     key = node.usage_keys.executing_in(on.alice, bound(node, on.alice, [on.p], [listed]))
-    controls = {runner: node.runs.run(runner, listed.code).accepted for runner in (key, on.alice)}
+    runs = [node.runs.run(runner, listed.code).accepted for runner in running(node, on.alice, key)][-1]
 
     def refused(runner: ApiKey | UsageKey) -> None:
         request = node.runs.request(runner, registered.code)
-        must_refuse(node.session, request, ["forbidden"], control=controls[runner], unchanged=[])
+        must_refuse(node.session, request, ["forbidden"], control=runs, unchanged=[])
 
     for runner, rule in ((key, "EXEC-040"), (on.alice, "EXEC-120")):
         with judge.apart(rule, why="no group lists the action"):
             refused(runner)
     node.actions.add(on.alice, registered.cid)
-    for runner in controls:
+    for runner in (key, on.alice):
         with judge.apart("ACT-070", why="add_action registers the action and puts it into no group"):
             refused(runner)
 
@@ -193,7 +196,7 @@ def conditions_in_different_groups(judge: Judge, node: Node) -> None:
     """A group that lists the action and another that lists the wallet permit nothing together."""
     alice, p, q, x, y = two_and_two(node)
     g, h = bound(node, alice, [q], [x]), bound(node, alice, [p], [y])
-    keys = [alice, *(node.usage_keys.executing_in(alice, *groups) for groups in ([g, h], [h, g], [0]))]
+    keys = running(node, alice, *(node.usage_keys.executing_in(alice, *groups) for groups in ([g, h], [h, g], [0])))
     runs = all_sign(node, keys, x, q)
     with judge(why="one group lists the action and another the wallet, but none both"):
         all_refused(node, runs, keys, x, p)
@@ -222,7 +225,7 @@ def one_group_of_several(judge: Judge, node: Node) -> None:
     g, h, of_both = bound(node, alice, [q], [x]), bound(node, alice, [p], [y]), bound(node, alice, [p], [x])
     empty = bound(node, alice, [], [])
     orders = ([g, h, empty, of_both], [of_both, g, h], [h, of_both, g], [0])
-    keys = [alice, *(node.usage_keys.executing_in(alice, *groups) for groups in orders)]
+    keys = running(node, alice, *(node.usage_keys.executing_in(alice, *groups) for groups in orders))
     without_it = node.usage_keys.executing_in(alice, g, h, empty)
     with judge():
         runs = all_sign(node, keys, x, p)
@@ -237,14 +240,14 @@ def two_accounts(judge: Judge, node: Node) -> None:
     p, b = node.pkps.create(alice), node.pkps.create(bob)
     x, y = (node.actions.prepared(mark=mark) for mark in "xy")
     of_alice, of_bob = bound(node, alice, [p], [y]), bound(node, bob, [ALL_PKPS], [x])
-    hers = [alice, *(node.usage_keys.executing_in(alice, group) for group in (of_alice, 0))]
-    his = [bob, node.usage_keys.executing_in(bob, of_bob)]
+    hers = running(node, alice, *(node.usage_keys.executing_in(alice, group) for group in (of_alice, 0)))
+    his = running(node, bob, node.usage_keys.executing_in(bob, of_bob))
     all_sign(node, his, x, b)
     runs = all_sign(node, hers, y, p)
     with judge(why="the key, the group and the wallet are of different accounts"):
         all_refused(node, runs, hers, x, p)
     # Whether a wallet of another account is forbidden or not there at all is the node's to say.
-    for keys, action, pkp in ((his, x, p), ([alice], y, b), ([alice], x, b)):
+    for keys, action, pkp in ((his, x, p), (hers[:1], y, b), (hers[:1], x, b)):
         with judge.apart():
             all_refused(node, runs, keys, action, pkp, "forbidden", "not_found")
 
@@ -258,7 +261,8 @@ def wildcards_in_different_groups(judge: Judge, node: Node) -> None:
     alice, p, q, x, y = two_and_two(node)
     not_p, not_x = bound(node, alice, [q], [node.groups.all_actions]), bound(node, alice, [ALL_PKPS], [y])
     h = bound(node, alice, [p], [y])
-    keys = [alice, *(node.usage_keys.executing_in(alice, *groups) for groups in ([not_p, h], [not_x, h, not_p], [0]))]
+    scopes = ([not_p, h], [not_x, h, not_p], [0])
+    keys = running(node, alice, *(node.usage_keys.executing_in(alice, *groups) for groups in scopes))
     runs = all_sign(node, keys, x, q)
     with judge(why="one group permits all actions and another all wallets, but neither lists the other thing"):
         all_refused(node, runs, keys, x, p)
@@ -274,8 +278,9 @@ def all_actions(judge: Judge, node: Node) -> None:
     x, y = (node.actions.source("sign_message", mark) for mark in "xy")
     there = node.usage_keys.executing_in(alice, bound(node, alice, [p], [node.groups.all_actions]))
     elsewhere = node.usage_keys.executing_in(alice, bound(node, alice, [p], [node.actions.hashed_cid(y)]))
+    keys = running(node, alice, there)
     with judge(why="a group with the all-actions wildcard runs any action with its wallet"):
-        runs = all_sign(node, [there, alice], x, p)
+        runs = all_sign(node, keys, x, p)
         node.signing.must_sign(there, y, p)
     with judge(
         why="the all-actions wildcard of one group permits nothing to a key of another, which lists no such action"
@@ -291,9 +296,10 @@ def all_wallets(judge: Judge, node: Node) -> None:
     alice, p, q, x, y = two_and_two(node)
     there = node.usage_keys.executing_in(alice, bound(node, alice, [ALL_PKPS], [x]))
     elsewhere = node.usage_keys.executing_in(alice, bound(node, alice, [q], [x, y]))
+    keys = running(node, alice, there)
     with judge(why="a group with the all-wallets wildcard runs its action with any wallet of the account"):
         runs = node.signing.must_sign(there, x, p).accepted
-        all_sign(node, [there, alice], x, q)
+        all_sign(node, keys, x, q)
     with judge(
         why="the all-wallets wildcard of one group permits nothing to a key of another, which lists no such wallet"
     ):

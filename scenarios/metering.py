@@ -17,7 +17,7 @@ from conformance.profile.operations import OPERATIONS, Effect
 from conformance.service import ALL_PKPS, Permissions, Refusals
 from conformance.service.acceptance import must_accept
 from conformance.service.at_once import accepted_at_once, at_once, send_at_once
-from conformance.service.bindings import bound
+from conformance.service.bindings import bound, running
 from conformance.service.derivations import hashed_cid
 from conformance.service.node import Node
 from conformance.service.payments import ILL_FORMED
@@ -262,8 +262,9 @@ def runs_are_charged_and_refused_ones_are_not(judge: Judge, node: Node) -> None:
     removed = node.usage_keys.add(objects.alice.key, ALL_PERMISSIONS).key
     node.usage_keys.remove(objects.alice.key, removed)
     meter = meter_of(judge, node, objects.alice.key)
-    for key, whose in ((objects.alice.key, "the account key"), (objects.usage_key, "a usage key")):
+    for key in running(node, objects.alice.key, objects.usage_key):
         control = node.runs.run(key, objects.action.code).accepted
+        whose = "the account key" if key == objects.alice.key else "a usage key"
         with judge.apart("BILL-180"):
             meter.must_have_charged(f"a run by {whose}")
     unlisted = node.runs.request(objects.usage_key, node.actions.source("hello", "unlisted"))
@@ -279,7 +280,7 @@ def runs_cost_what_is_stated(judge: Judge, node: Node) -> None:
     """A run costs what the profile states for each started second, of which it has no more than the request took."""
     objects = sample_objects(node, node.accounts.new())
     second = int(printed(node.session.stated(RUN_CENTS)))
-    for key in (objects.alice.key, objects.usage_key):
+    for key in running(node, objects.alice.key, objects.usage_key):
         before, began = node.payments.balance(objects.alice.key), time.monotonic()
         node.runs.run(key, objects.action.code)
         seconds = int(time.monotonic() - began) + 1

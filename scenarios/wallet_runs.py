@@ -10,7 +10,7 @@ from threading import Event
 from conformance.cases import Judge, case
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.service.at_once import at_once, send_at_once
-from conformance.service.bindings import bound
+from conformance.service.bindings import bound, running
 from conformance.service.derivations import ID_RULE, pkp_id, random_hash
 from conformance.service.groups import ALL_PKPS
 from conformance.service.node import Node
@@ -141,7 +141,7 @@ def same_run_by_two_keys_at_once(judge: Judge, node: Node) -> None:
                 refusals.send(by_none, ["forbidden"])
 
     at_once([once_by_key, again_by_none])
-    pairs = [(by, pkp) for by in (key, alice) for pkp in (p, q)]
+    pairs = [(by, pkp) for by in running(node, alice, key) for pkp in (p, q)]
     requests = [node.signing.request(by, late, pkp, milliseconds=400) for by, pkp in pairs]
     answers = send_at_once(node.session, requests)
     with judge("EXEC-190"):

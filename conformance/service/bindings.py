@@ -105,6 +105,22 @@ def converted(node: Node, *, adds_pkps: bool = False) -> Converted:
     return Converted(account, p, q, x, y, g, h, node.minting.attached_key(account, permissions))
 
 
+def running(node: Node, account_key: str, *usage_keys: str) -> list[str]:
+    """The keys of an account with which runs are tried: without the account key where it may run nothing at all.
+
+    `execution_rule::account-key` judges that (EXEC-020); the other keys have to keep the rule all the same.
+    """
+    runs = node.session.target.remembered("account keys run", lambda: _account_keys_run(node))
+    return [account_key, *usage_keys] if runs else list(usage_keys)
+
+
+def _account_keys_run(node: Node) -> bool:
+    alice, x = node.accounts.new().key, node.actions.prepared()
+    p = node.pkps.create(alice)
+    bound(node, alice, [p], [x])
+    return node.signing.signs(alice, x, p)
+
+
 def bound(node: Node, owner: str, pkps: Sequence[Pkp | str], actions: Sequence[ActionCode | object]) -> GroupId:
     """A new group that lists these wallets and actions; an entry may be a wildcard or an id instead."""
     ids = [pkp.id if isinstance(pkp, Pkp) else pkp for pkp in pkps]

@@ -34,17 +34,21 @@ def shown(made: Results, width: int = 100) -> list[str]:
     return console.file.getvalue().splitlines()
 
 
-def test_terminal_draws_a_line_for_each_key_and_a_mark_for_each_number_of_accounts() -> None:
+def test_terminal_draws_a_line_for_each_wrong_key_and_a_mark_for_each_number_of_accounts() -> None:
     lines = shown(results(*CELLS))
     assert "p::m: 5 of 6 cells tried: 2 granted, 2 refused, 1 wrong" in lines
     assert [line.split() for line in lines if line.startswith(("action", "wallet"))] == [
         ["action", "this", "none"],
         ["wallet", "t", "n", "t", "n"],
     ]
-    assert [line.rstrip() for line in lines if line.startswith(("account ", "other "))] == [
-        "account  ++ X   .  -",
-        "other     -",
-    ]
+    rows = ("account ", "other ")
+    assert [line.rstrip() for line in lines if line.startswith(rows)] == ["account  ++ X   .  -"]
+
+
+def test_terminal_draws_every_key_of_a_matrix_that_was_tried_whole_and_holds() -> None:
+    lines = shown(results(*(cell for cell in CELLS if cell.verdict in {GRANTED, REFUSED})))
+    rows = ("account ", "other ")
+    assert [line.rstrip() for line in lines if line.startswith(rows)] == ["account  ++        -", "other     -"]
 
 
 def test_terminal_tells_of_a_wrong_cell_with_reason_and_command() -> None:
