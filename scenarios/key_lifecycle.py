@@ -164,27 +164,28 @@ def next_key_inherits_nothing(judge: Judge, node: Node) -> None:
 
 
 @case(
-    "removed-key-by-the-header-of-its-last-use",
-    requirements=["KEYLIFE-080"],
+    "revoked-in-the-header-of-its-last-use",
+    requirements=["KEYLIFE-030", "KEYLIFE-080"],
     needs=NEEDS,
     uses=[{"auth.usage_key_permission.lists": "any_key"}],
 )
-def removed_key_by_the_header_of_its_last_use(judge: Judge, node: Node) -> None:
-    """A removed key is refused in either header, even in the one that it was used in before."""
+def revoked_in_the_header_of_its_last_use(judge: Judge, node: Node) -> None:
+    """What is taken from a key, and then the key itself, is refused in either header, which it was used in before."""
     on = one_group(node)
     permissions = Permissions(can_create_groups=True, execute_in_groups=[on.g])
     key = node.usage_keys.add(on.alice, permissions).key
-    requests = [
-        node.session.request("list_groups", key, **one_item_page(node.session)),
-        node.groups.creation(key, "by the key"),
-        node.signing.request(key, on.x, on.p),
-    ]
+    gated = [node.groups.creation(key, "by the key"), node.signing.request(key, on.x, on.p)]
+    requests = [*gated, node.session.request("list_groups", key, **one_item_page(node.session))]
     controls = [
         node.session.accept(replace(request, via=via))[1] for request in requests for via in ("x-api-key", "bearer")
     ]
-    node.usage_keys.remove(on.alice, key)
     unchanged = [unchanged_list(node.session, "list_groups", on.alice)]
-    with judge(), Refusals(node.session, control=controls, unchanged=unchanged) as refusals:
+    node.usage_keys.update(on.alice, key, Permissions())
+    with judge("KEYLIFE-030"), Refusals(node.session, control=controls, unchanged=unchanged) as refusals:
+        for accepted in controls[: 2 * len(gated)]:
+            refusals.send(accepted.changed(), ["forbidden"])
+    node.usage_keys.remove(on.alice, key)
+    with judge("KEYLIFE-080"), Refusals(node.session, control=controls, unchanged=unchanged) as refusals:
         for accepted in controls:
             refusals.send(accepted.changed(), ["unauthenticated"])
 

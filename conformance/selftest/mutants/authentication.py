@@ -6,6 +6,7 @@ import base64
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import replace
+from http import HTTPStatus
 
 from eth_utils.crypto import keccak
 
@@ -259,3 +260,25 @@ def keys_are_looked_up_once_a_header(node: Node, name: bytes, operations: tuple[
         return given
 
     intercept(node, operations, handler)
+
+
+@mutant(
+    "KEYLIFE-030",
+    each=[row("bearer", b"authorization"), row("x-api-key", b"x-api-key")],
+    also="AUTH-030 AUTH-080 EXEC-230 KEYLIFE-150 SCOPE-090",
+)
+def keys_may_do_in_a_header_what_they_did(node: Node, name: bytes) -> None:
+    """Serve a usage key in `{name}` as the account's in a write that it was once permitted in that header."""
+    book, done = key_book(node), set[tuple[str, str]]()
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        if not header(request, name):
+            return await forward(request)
+        key, given = presented(request), await forward(request)
+        if given.accepted:
+            done.add((key, request.operation))
+        elif given.status == HTTPStatus.FORBIDDEN and (key, request.operation) in done:
+            return await forward(under(request, book.account_of(key)))
+        return given
+
+    intercept(node, WRITES, handler)
