@@ -10,6 +10,7 @@ import copy
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from threading import local
 from typing import Any
 
 from eth.abc import MessageAPI, StateAPI, TransactionContextAPI
@@ -86,7 +87,7 @@ def hear(node: Node, heard_as: Callable[[Address, bytes], tuple[Address, bytes]]
     chain = node.chain
     if not isinstance(chain, EvmChain):
         raise TypeError("the contract of a node on an external chain is not within reach")
-    heard: list[tuple[Address, bytes]] = []
+    heard = local()
 
     def reaches(sender: Address, to: Address | None, data: bytes) -> tuple[Address, bytes]:
         return heard_as(sender, data) if to == node.accounts.address else (sender, data)
@@ -98,18 +99,18 @@ def hear(node: Node, heard_as: Callable[[Address, bytes], tuple[Address, bytes]]
     def send(original: Callable[[bytes], Receipt], raw: bytes) -> Receipt:
         transaction = decode(raw)
         with chain.lock:
-            heard[:] = [reaches(Address(transaction.sender), Address(transaction.to), transaction.data)]
+            heard.sent = reaches(Address(transaction.sender), Address(transaction.to), transaction.data)
             try:
                 return original(raw)
             finally:
-                heard.clear()
+                del heard.sent
 
     class Hearing(MemoryComputation):
-        """Runs a transaction's message as the changed call."""
+        """Runs a transaction's message as the changed call; other threads run calls meanwhile, as they are."""
 
         def __init__(self, state: StateAPI, message: MessageAPI, transaction: TransactionContextAPI) -> None:
-            if heard and message.depth == 0:
-                message.sender, message.data = heard[0]  # type: ignore[assignment]
+            if message.depth == 0 and hasattr(heard, "sent"):
+                message.sender, message.data = heard.sent
             elif deep and message.depth:
                 called = reaches(Address(message.sender), Address(message.to), bytes(message.data))
                 message.sender, message.data = called  # type: ignore[assignment]
