@@ -120,7 +120,7 @@ class Ledger(Database):
                 "INSERT INTO hold (id, cents, transaction_hash, account) VALUES (?, ?, ?, ?)",
                 [(*hold, new) for hold in holds],
             )
-            self._database.execute("UPDATE intent SET account = ? WHERE account = ? AND state = 'open'", (new, former))
+            self._database.execute("UPDATE intent SET account = ? WHERE account = ?", (new, former))
 
     # Holds
 
