@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Mapping
 
 from reference_node.kept_file import StateUnavailable
+from reference_node.log_limit import limited_logger
 from reference_node.stripe_simulator import access
 from reference_node.stripe_simulator.access import ApiKeys
 from reference_node.stripe_simulator.conditions import Conditions, Fault, Plan
@@ -24,6 +25,8 @@ from reference_node.stripe_simulator.payment_intents import PaymentIntent
 from reference_node.stripe_simulator.payments import Payments
 from reference_node.stripe_simulator.settings import PROCESSING_SECONDS
 from reference_node.stripe_simulator.store import Changed, SimulatedClock, Store, new_id
+
+LOG = limited_logger("reference_node.stripe_simulator")
 
 BODY_LIMIT = 1024 * 1024
 """Bytes of a request body."""
@@ -118,7 +121,8 @@ class StripeSimulator:
         try:
             self.keep()
         except StateUnavailable as fault:
-            self._answer_refusal(exchange, StripeError(500, str(fault), kind=API))
+            LOG.warning("the simulator of payments fails: %s", fault)  # callers need no path of this machine
+            self._answer_refusal(exchange, StripeError(500, "The simulator can't keep its payments.", kind=API))
 
     def _admit(self, exchange: Exchange) -> None:
         plan, request = exchange.plan, exchange.request
