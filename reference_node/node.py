@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, fields
+from threading import Lock
 
 from fastapi import FastAPI
 
@@ -75,6 +76,8 @@ class Node(Renewable):
     handovers: Handovers = field(default_factory=Handovers)
     envelopes: Envelopes = field(default_factory=Envelopes)
     runs: Runs = field(init=False)
+    _changing: Lock = field(init=False, default_factory=Lock)
+    """Held by whoever changes what the state keeps of the node as a whole: memory and file agree then."""
 
     def __post_init__(self) -> None:
         self.runs = Runs(self)
@@ -91,15 +94,27 @@ class Node(Renewable):
             self.state.close()
 
     def reset(self) -> None:
-        """Return to the initial state: a new chain, no accounts, no credits, no clock offset. Runs are stopped."""
-        self.clock.offset_seconds = 0
-        fresh = self.renew()
-        former = Renewable(**{service.name: getattr(self, service.name) for service in fields(Renewable)})
-        for service in fields(Renewable):
-            setattr(self, service.name, getattr(fresh, service.name))
-        self.seed()
-        former.end()
-        former.disconnect()
+        """Return to the initial state: a new chain, no accounts, no credits, no clock offset. Runs are stopped.
+
+        Raises `StateUnavailable`, with which nothing has changed, and what `seed` raises.
+        """
+        with self._changing, ExitStack() as ending:
+            fresh = self._renewed()
+            former = Renewable(**{service.name: getattr(self, service.name) for service in fields(Renewable)})
+            ending.callback(former.disconnect)
+            ending.callback(former.end)
+            for service in fields(Renewable):
+                setattr(self, service.name, getattr(fresh, service.name))
+            self.seed()
+
+    def _renewed(self) -> Renewable:
+        """The services of a reset, which begin without an offset of the clock."""
+        offset, self.clock.offset_seconds = self.clock.offset_seconds, 0
+        try:
+            return self.renew()
+        except BaseException:
+            self.clock.offset_seconds = offset
+            raise
 
     def seed(self) -> None:
         """Make the accounts of `--seed-accounts` that are not made yet. Raises `SeedError`."""
@@ -108,15 +123,17 @@ class Node(Renewable):
 
     def move_clock(self, offset_seconds: int) -> None:
         """Set the clock's offset from the system time."""
-        if self.state:
-            self.state.keep_clock_offset(offset_seconds)
-        self.clock.offset_seconds = offset_seconds
+        with self._changing:
+            if self.state:
+                self.state.keep_clock_offset(offset_seconds)
+            self.clock.offset_seconds = offset_seconds
 
     def rotate_certificate(self) -> None:
         """Take a new TLS certificate. Raises `CertificateError`."""
-        self.attestation.rotate()
-        if self.state:
-            self.state.keep_certificate(*self.attestation.certificate)
+        with self._changing:
+            self.attestation.rotate()
+            if self.state:
+                self.state.keep_certificate(*self.attestation.certificate)
 
     @contextmanager
     def charged(self, account_hash: int, cents: Cents) -> Iterator[None]:

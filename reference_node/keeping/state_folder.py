@@ -16,6 +16,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
+from reference_node.billing.schema import LedgerError
 from reference_node.file_lock import FileInUse, FileLock
 from reference_node.keeping.generation import FOLDER_MODE, Generation
 from reference_node.kept_file import OWNER_ONLY, FileKind, KeptFile, StateError, StateUnavailable
@@ -105,15 +106,17 @@ class StateFolder:
 
     @contextmanager
     def new_generation(self) -> Iterator[Generation]:
-        """A new generation, which replaces the current one if the block succeeds."""
+        """A new generation, which replaces the current one if the block succeeds. Raises `StateUnavailable`."""
         former = getattr(self, "generation", None)
         fresh = Generation(self._folder / f"{GENERATION_PREFIX}{secrets.token_hex(8)}")
         try:
             fresh.create()
             yield fresh
             self._write({"generation": fresh.name, "clock_offset": 0, "certificate": None, "seeded": []})
-        except BaseException:
+        except BaseException as fault:
             shutil.rmtree(fresh.folder, ignore_errors=True)
+            if isinstance(fault, (OSError, StateError, LedgerError)):
+                raise StateUnavailable(f"a new folder of accounts can't be made: {fault}") from fault
             raise
         self.generation = fresh
         if former is not None:

@@ -255,6 +255,20 @@ def test_reset_forgets_what_was_kept(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("accounts-*"))) == 1
 
 
+def test_resets_at_once_leave_one_node_and_one_folder(tmp_path: Path) -> None:
+    with serving(settings(tmp_path)) as running:
+        with ThreadPoolExecutor(4) as threads:
+            paths, bodies = ["/control/reset", "/control/clock"] * 4, [{}, {"offset_seconds": 5}] * 4
+            answers = threads.map(lambda path, body: running.http.post(path, json=body), paths, bodies)
+            assert {answer.status_code for answer in answers} == {200}
+        account = running.account()
+        running.group(account)
+        shown, offset = running.everything(account), running.node.clock.offset_seconds
+    assert len(list(tmp_path.glob("accounts-*"))) == 1
+    with serving(settings(tmp_path)) as running:
+        assert (running.everything(account), running.node.clock.offset_seconds) == (shown, offset)
+
+
 def test_state_that_cannot_be_written_refuses_writes_and_charges_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -265,13 +279,18 @@ def test_state_that_cannot_be_written_refuses_writes_and_charges_nothing(
 
     with serving(settings(tmp_path)) as running:
         account = running.account()
+        secret = intend(running, account)[1]
+        running.http.post("/control/clock", json={"offset_seconds": 7}).raise_for_status()
         with monkeypatch.context() as disk:
             disk.setattr(KeptFile, "transaction", full)
             refused(running.post("add_group", account, group_name="g", group_description=""), 503)
             refused(running.http.post("/control/clock", json={"offset_seconds": 5}), 503, "state-unavailable")
+            refused(running.http.post("/control/reset", json={}), 503)
             refused(running.post("billing/create_payment_intent", account, amount_cents=500), 503)
+            paid = at_provider(running, secret, payment_method="pm_card_visa")
+            assert (paid.status_code, str(tmp_path) in paid.text) == (500, False)
         assert (running.everything(account)["groups"], balance(running, account)) == ([], STARTER)
-        assert running.node.clock.offset_seconds == 0
+        assert running.node.clock.offset_seconds == 7
         running.group(account)
         intend(running, account)
 
@@ -304,7 +323,7 @@ def test_full_disk_at_the_first_start_is_one_line_and_leaves_nothing(tmp_path: P
 
 
 def test_disk_that_is_full_meanwhile_refuses_writes_answers_reads_and_loses_nothing(tmp_path: Path) -> None:
-    options = ("--state", str(tmp_path / "state"), "--starter-credits", str(STARTER))
+    options = ("--state", str(tmp_path / "state"), "--starter-credits", str(STARTER), "--control")
     whole = {"PYTHONDONTWRITEBYTECODE": "1"}
     with node_process(tmp_path / "ready", *options, **whole) as (process, ready), client(ready) as http:
         running = elsewhere(http)
@@ -315,6 +334,7 @@ def test_disk_that_is_full_meanwhile_refuses_writes_answers_reads_and_loses_noth
         for _ in range(3):
             refused(running.post("add_group", account, group_name="g", group_description=""), 503)
         refused(running.post("billing/create_payment_intent", account, amount_cents=500), 503)
+        refused(http.post("/control/reset", json={}), 503, "state-unavailable")
         assert (running.everything(account), balance(running, account)) == before
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, unlimited)
         running.group(account)
