@@ -108,9 +108,11 @@ class KeptFile:
 
 
 def require_sound(database: sqlite3.Connection, path: Path) -> None:
-    """Raise `StateError` if SQLite finds the file damaged."""
+    """Raise `StateError` if SQLite finds the file damaged, or cannot use it: a full disk, say, damages nothing."""
     try:
         found = database.execute("PRAGMA quick_check(1)").fetchall()
+    except sqlite3.OperationalError as fault:
+        raise StateError(f"{path} can't be used ({fault}): is there room on the disk, and may it be written?") from None
     except sqlite3.Error as fault:
         found = [(str(fault),)]
     if found != [("ok",)]:

@@ -45,6 +45,7 @@ class StateFolder:
         self._folder = folder
         self._made_folder = not folder.exists()
         with ExitStack() as undone:
+            undone.enter_context(_usable(folder))
             self._lock = _locked(folder)
             undone.callback(self._lock.release)
             new, beside = _content(folder)
@@ -221,12 +222,20 @@ def _content(folder: Path) -> tuple[bool, bool]:
 
 def _locked(folder: Path) -> FileLock:
     """Lock the folder, which is created if it is missing, and withdraw access of other users."""
+    folder.mkdir(FOLDER_MODE, exist_ok=True)
+    _content(folder)  # the folder of something else keeps its mode and gets no lock file
+    folder.chmod(FOLDER_MODE)
     try:
-        folder.mkdir(FOLDER_MODE, exist_ok=True)
-        _content(folder)  # the folder of something else keeps its mode and gets no lock file
-        folder.chmod(FOLDER_MODE)
         return FileLock(folder / LOCK)
     except FileInUse:
         raise StateError(f"another node uses the state in {folder}: stop it, or name another folder") from None
+
+
+@contextmanager
+def _usable(folder: Path) -> Iterator[None]:
+    """Turn what the system refuses into `StateError`."""
+    try:
+        yield
     except OSError as fault:
-        raise StateError(f"the state folder {folder} can't be used: {fault.strerror}") from None
+        which = fault.filename or folder
+        raise StateError(f"the state folder {folder} can't be used: {fault.strerror} ({which})") from None

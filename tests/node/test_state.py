@@ -483,6 +483,8 @@ DAMAGES = {
         ),
         "its generation is no name of a folder of accounts",
     ),
+    "folder in place of a log": (lambda folder: (folder / "node.sqlite-wal").mkdir(), "node.sqlite can't be used ("),
+    "folder in place of the mark": (lambda folder: (folder / "open").mkdir(), "Is a directory ("),
     "payments of nonsense": (
         lambda folder: changed(accounts(folder) / "payments.sqlite", "UPDATE resource SET members = '{}'"),
         "is damaged",
