@@ -39,7 +39,8 @@ class IdempotencyKeys:
         if not key or len(key) > KEY_LENGTH:
             message = f"Idempotency keys have 1 to {KEY_LENGTH} characters, and this one has {len(key)}"
             raise StripeError(400, message, kind=IDEMPOTENCY)
-        self._forget(now - LIFETIME_SECONDS)
+        oldest = now - LIFETIME_SECONDS
+        self._forget(oldest)
         if key in self._in_use:
             message = (
                 "There is currently another in-progress request using this Idempotent Key (that probably means you "
@@ -47,7 +48,7 @@ class IdempotencyKeys:
             )
             raise StripeError(409, message, kind=IDEMPOTENCY, code="idempotency_key_in_use")
         saved = self._saved.get(key)
-        if saved is None:
+        if saved is None or saved.time < oldest:  # it stays behind one that was saved while the clock was ahead
             self._in_use.add(key)
             return None
         if saved.path != path:

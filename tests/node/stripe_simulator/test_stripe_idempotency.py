@@ -54,7 +54,11 @@ def test_invalid_parameters_are_not_kept_under_the_key(merchant: Caller) -> None
     assert kept.amount == 100
 
 
-def test_key_is_forgotten_after_a_day(simulator: CheckedSimulator, merchant: Caller) -> None:
+@pytest.mark.parametrize("ahead", [0, 365 * 24 * 3600], ids=["a clock that goes on", "a clock that was ahead"])
+def test_key_is_forgotten_after_a_day(simulator: CheckedSimulator, merchant: Caller, ahead: int) -> None:
+    simulator.clock.offset_seconds = ahead
+    merchant.v1.customers.create(options={"idempotency_key": "earlier"})
+    simulator.clock.offset_seconds = 0
     first = merchant.v1.customers.create(options={"idempotency_key": "k"})
     simulator.clock.offset_seconds = 24 * 3600 + 1
     assert merchant.v1.customers.create(options={"idempotency_key": "k"}).id != first.id
