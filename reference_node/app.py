@@ -28,6 +28,7 @@ from reference_node.api import (
 from reference_node.api.openapi import describe
 from reference_node.api.pages import add_pages
 from reference_node.api.requests import body_members
+from reference_node.api.route import long_bodies
 from reference_node.api.unknown_paths import refuse_unknown_paths
 from reference_node.billing.database import LedgerUnavailable
 from reference_node.chain.contract_abi import ContractRefusal
@@ -74,6 +75,7 @@ def build_app(settings: Settings) -> FastAPI:
     if settings.payments == "simulator":
         app.mount(SIMULATOR, EmbeddedSimulator())
     app.state.rpc_threads = json_rpc.RpcThreads()
+    app.state.long_bodies = long_bodies()
     describe(app)
     add_pages(app)
     _answer_problems(app)

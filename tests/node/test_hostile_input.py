@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import socket
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,7 +15,9 @@ import pytest
 from connecting import connect, exchange, status_of
 from nodes import Running, refused
 
-from reference_node.strict_json import BODY_LIMIT, DEPTH_LIMIT
+from reference_node.api import route
+from reference_node.api.route import LONG_BODY
+from reference_node.strict_json import BODY_LIMIT, DEPTH_LIMIT, Json, parse
 
 JSON = {"Content-Type": "application/json"}
 USAGE_KEY = {"name": "n", "description": "d"}
@@ -341,6 +345,22 @@ def test_body_that_is_long_to_read_is_refused(running: Running, account: str, pa
     assert running.read("get_node_chain_config")
 
 
+def test_body_that_is_long_to_read_holds_up_nobody(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    answered = threading.Event()
+
+    def slowly(body: bytes) -> Json:
+        assert answered.wait(60)
+        return parse(body)
+
+    monkeypatch.setattr(route, "parse", slowly)
+    with ThreadPoolExecutor(1) as threads:
+        body = b'{"account_name":"%s"}' % (b"n" * LONG_BODY)
+        long = threads.submit(running.http.post, "/core/v1/new_account", content=body, headers=JSON)
+        assert running.read("get_node_chain_config")
+        answered.set()
+        refused(long.result(), 422, "request-invalid")
+
+
 def test_answers_that_nobody_reads_hold_up_nobody(running: Running) -> None:
     pipelined = b"GET /core/v1/openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 500
     with ExitStack() as opened:
@@ -371,6 +391,8 @@ def test_details_do_not_repeat_what_was_sent_at_length(running: Running, account
         response = running.post("add_usage_api_key", account, **(USAGE_KEY | body))
         assert len(refused(response, 422, "request-invalid")["detail"]) <= 1000
         assert not re.search("(x|y|z){90}", response.text)
+    response = running.post("add_usage_api_key", account, **(USAGE_KEY | many))
+    assert response.json()["detail"].startswith("the body has 10002 members")
 
 
 def test_detail_names_the_member_that_does_not_belong(running: Running, account: str) -> None:
