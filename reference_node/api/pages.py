@@ -8,7 +8,7 @@ from __future__ import annotations
 from html import escape
 from importlib.resources import files
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.responses import HTMLResponse, JSONResponse
 from fastapi.staticfiles import StaticFiles
@@ -49,9 +49,17 @@ def add_pages(app: FastAPI) -> None:
         api = PREFIX.removeprefix("/")
         return HTMLResponse(FRONT_PAGE.format(title=escape(app.title), base=base, api=api, prefix=prefix))
 
-    async def description(request: Request) -> JSONResponse:
+    latest: dict[object, bytes] = {}
+    """The last description that was written. It has 140 kB, and envelopes that are signed for the present second."""
+
+    async def description(request: Request) -> Response:
         url = request.scope["public_address"].url
-        return JSONResponse({**app.openapi(), "servers": [{"url": url}]} if url else app.openapi())
+        told = (url, app.state.node.clock.now())
+        if told not in latest:
+            written = JSONResponse({**app.openapi(), "servers": [{"url": url}]} if url else app.openapi())
+            latest.clear()
+            latest[told] = bytes(written.body)
+        return Response(latest[told], media_type="application/json")
 
     async def viewer(_request: Request) -> HTMLResponse:
         assets = ASSETS.rpartition("/")[2]

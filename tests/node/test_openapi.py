@@ -40,6 +40,17 @@ def test_schemathesis_finds_no_fault(running: Running, account: str, tmp_path: P
     assert running.read("account_exists", account), "no example has converted the account under test"
 
 
+def test_description_is_written_once_a_second(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    app, clock = running.node.app, running.node.clock
+    written: list[int] = []
+    complete = app.openapi
+    monkeypatch.setattr(app, "openapi", lambda: (written.append(clock.now()), complete())[1])
+    for second in (1, 1, 2):
+        monkeypatch.setattr(clock, "now", lambda second=second: second)
+        assert running.http.get("/core/v1/openapi.json").json()["paths"]
+    assert written == [1, 2]
+
+
 IN_ORDER = """
 new_account account_exists get_node_chain_config get_api_payers get_admin_api_payer
 add_group update_group list_groups run_action get_action_ipfs_id
