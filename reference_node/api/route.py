@@ -24,6 +24,9 @@ DOORS: dict[object, Callable[[Request, Node], object]] = {authenticate: caller_o
 LONG_BODY = 64 * 1024
 """Bytes of a body that is parsed apart from the event loop: a megabyte of numbers takes more than half a second."""
 
+QUERY_LIMIT = 4096
+"""Bytes of a query, many times what any operation takes: ten thousand parameters take long to read, too."""
+
 MEMBERS_LIMIT = 100
 """More members than any body takes. FastAPI tells the fault of each unknown one, which takes as long as parsing it."""
 
@@ -60,7 +63,7 @@ class StrictRoute(APIRoute):
         doors = [door for dependency, door in DOORS.items() if _depends(self.dependant, dependency)]
 
         async def strict(request: Request) -> Response:
-            _refuse_repeated_parameters(request)
+            _refuse_ambiguous_query(request)
             if takes_body:
                 for door in doors:
                     await admitted(request, request.app.state.node, door)
@@ -102,7 +105,9 @@ def success() -> Response:
     return answer({"success": True})
 
 
-def _refuse_repeated_parameters(request: Request) -> None:
+def _refuse_ambiguous_query(request: Request) -> None:
+    if len(request.scope["query_string"]) > QUERY_LIMIT:
+        raise Unprocessable("query-too-long", f"the query is over {QUERY_LIMIT} bytes: send less")
     repeated_name = repeated(name for name, _ in request.query_params.multi_items())
     if repeated_name is not None:
         raise Unprocessable(

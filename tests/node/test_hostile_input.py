@@ -361,6 +361,11 @@ def test_body_that_is_long_to_read_holds_up_nobody(running: Running, monkeypatch
         refused(long.result(), 422, "request-invalid")
 
 
+def test_query_of_ten_thousand_parameters_is_refused_unread(running: Running) -> None:
+    answer = running.http.get("/core/v1/get_node_chain_config?" + "a=%20&" * 10_000)
+    refused(answer, 422, "query-too-long")
+
+
 def test_answers_that_nobody_reads_hold_up_nobody(running: Running) -> None:
     pipelined = b"GET /core/v1/openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 500
     with ExitStack() as opened:
