@@ -194,8 +194,11 @@ class EmbeddedSimulator:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        node = scope["app"].state.node
-        await SimulatorApp(node.simulator, control=node.settings.control)(scope, receive, send)
+        state = scope["app"].state
+        simulator = SimulatorApp(
+            state.node.simulator, control=state.node.settings.control, long_bodies=state.long_bodies
+        )
+        await simulator(scope, receive, send)
 
 
 class AtStripe:

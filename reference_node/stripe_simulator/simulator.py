@@ -15,7 +15,7 @@ from reference_node.stripe_simulator.conditions import Conditions, Fault, Plan
 from reference_node.stripe_simulator.endpoints import ROUTES
 from reference_node.stripe_simulator.errors import API, Object, StripeError
 from reference_node.stripe_simulator.exchange import Answer, ApiRequest, Exchange, LogEntry
-from reference_node.stripe_simulator.form import FormValue, parse_form
+from reference_node.stripe_simulator.form import FormValue
 from reference_node.stripe_simulator.idempotency import IdempotencyKeys, Saved
 from reference_node.stripe_simulator.kept_payments import KeptPayments
 from reference_node.stripe_simulator.operations import Call, Operation
@@ -28,13 +28,8 @@ from reference_node.stripe_simulator.store import Changed, SimulatedClock, Store
 
 LOG = limited_logger("reference_node.stripe_simulator")
 
-BODY_LIMIT = 1024 * 1024
-"""Bytes of a request body."""
-
 LOG_LENGTH = 10_000
 """The number of requests in the log."""
-
-FORM = "application/x-www-form-urlencoded"
 
 PUBLISHABLE_EXPANSIONS = {"payment_method"}
 
@@ -136,7 +131,9 @@ class StripeSimulator:
         if plan.fault is not None and plan.fault.when == "before" and plan.fault.kind != "repeat":
             exchange.answer, exchange.answered = self._fault_answer(exchange, plan.fault), True
             return
-        given = _parameters(request)
+        if isinstance(request.parameters, StripeError):
+            raise request.parameters
+        given = dict(request.parameters)
         publishable = self._publishable(request, given)
         exchange.version = access.version(request.headers)
         access.refuse_other_accounts(request.headers)
@@ -276,17 +273,6 @@ class StripeSimulator:
         key = request.headers.get("idempotency-key")
         status = None if answer is None else answer.status
         self.log.append(LogEntry(exchange.request_id, request.method, request.path, key, status, exchange.replayed))
-
-
-def _parameters(request: ApiRequest) -> dict[str, FormValue]:
-    if len(request.body) > BODY_LIMIT:
-        raise StripeError(413, f"The request body is over {BODY_LIMIT} bytes.")
-    if request.method == "GET" or not request.body:
-        return parse_form(request.query)
-    media_type = request.headers.get("content-type", FORM).partition(";")[0].strip().lower()
-    if media_type != FORM:
-        raise StripeError(400, f"Invalid request (check that your POST content type is {FORM}).")
-    return parse_form(b"&".join(part for part in (request.query, request.body) if part))
 
 
 def _check_expansions(values: Values, publishable: bool) -> None:

@@ -8,6 +8,7 @@ import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
+from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,7 +18,9 @@ from nodes import Running, refused
 
 from reference_node.api import route
 from reference_node.api.route import LONG_BODY
-from reference_node.strict_json import BODY_LIMIT, DEPTH_LIMIT, Json, parse
+from reference_node.strict_json import BODY_LIMIT, DEPTH_LIMIT
+from reference_node.stripe_simulator import exchange as exchange_of_stripe
+from reference_node.stripe_simulator.app import LONG_BODY as LONG_FORM
 
 JSON = {"Content-Type": "application/json"}
 USAGE_KEY = {"name": "n", "description": "d"}
@@ -345,20 +348,35 @@ def test_body_that_is_long_to_read_is_refused(running: Running, account: str, pa
     assert running.read("get_node_chain_config")
 
 
-def test_body_that_is_long_to_read_holds_up_nobody(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    answered = threading.Event()
+@pytest.mark.parametrize(
+    ("path", "reading", "parser", "body", "headers", "status"),
+    [
+        ("/core/v1/new_account", route, "parse", b'{"account_name":"%s"}' % (b"n" * LONG_BODY), JSON, 422),
+        ("/stripe/v1/payment_intents", exchange_of_stripe, "parse_form", b"amount=" + b"1" * LONG_FORM, {}, 401),
+    ],
+)
+def test_body_that_is_long_to_read_holds_up_nobody(
+    running: Running,
+    monkeypatch: pytest.MonkeyPatch,
+    path: str,
+    reading: ModuleType,
+    parser: str,
+    body: bytes,
+    headers: dict[str, str],
+    status: int,
+) -> None:
+    answered, read = threading.Event(), getattr(reading, parser)
 
-    def slowly(body: bytes) -> Json:
+    def slowly(text: bytes) -> object:
         assert answered.wait(60)
-        return parse(body)
+        return read(text)
 
-    monkeypatch.setattr(route, "parse", slowly)
+    monkeypatch.setattr(reading, parser, slowly)
     with ThreadPoolExecutor(1) as threads:
-        body = b'{"account_name":"%s"}' % (b"n" * LONG_BODY)
-        long = threads.submit(running.http.post, "/core/v1/new_account", content=body, headers=JSON)
+        long = threads.submit(running.http.post, path, content=body, headers=headers)
         assert running.read("get_node_chain_config")
         answered.set()
-        refused(long.result(), 422, "request-invalid")
+        assert long.result().status_code == status
 
 
 def test_query_of_ten_thousand_parameters_is_refused_unread(running: Running) -> None:
