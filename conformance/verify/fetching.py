@@ -85,23 +85,28 @@ def fetch_and_verify(
     """
     policy, sources = policy or Policy(), sources or Sources()
     evidence, _ = fetch_settled(url, policy, sources, limits=limits)
-    _check_sources(evidence, policy, sources)
+    _check_resolver(evidence, sources)
+    check_collateral(evidence, policy, sources)
     return evidence, verify(evidence, policy)
 
 
-def _check_sources(evidence: Evidence, policy: Policy, sources: Sources) -> None:
-    """FetchError: the collateral that was fetched is not genuine, or the resolver did not tell the CAA records."""
+def _check_resolver(evidence: Evidence, sources: Sources) -> None:
+    """FetchError: the resolver did not tell the CAA records."""
     observed = documents.read_observed(evidence[OBSERVED])
     if observed.caa is not None and observed.caa.status not in DECIDED:
         asked = sources.resolver or "of this system"
         domain = observed.gateway_domain
         raise FetchError(f"the resolver {asked} gives no CAA records of {domain}: {observed.caa.status}")
+
+
+def check_collateral(evidence: Evidence, policy: Policy, sources: Sources) -> None:
+    """FetchError: the collateral that was fetched is not genuine, of which the service is not to blame."""
     reading = Reading(evidence, policy)
     chain = _chain_under_root(reading) if sources.collateral is None else None
     if chain is not None:
         try:
             check_answered(evidence[COLLATERAL], chain, reading.root, reading.at)
-        except Exception as problem:  # whatever the collateral is, the service is not to blame
+        except Exception as problem:  # whatever the collateral is
             why = f"{problem.where}: {problem.compared}" if isinstance(problem, Fault) else str(problem)
             raise FetchError(f"the collateral from {sources.pccs} proves nothing: {why}") from problem
 

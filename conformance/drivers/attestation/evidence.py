@@ -17,7 +17,7 @@ from conformance.verify import Evidence, FetchError, Finding, Policy, Sources, W
 from conformance.verify.authorisation import AuthorisationChain
 from conformance.verify.evidence import ACME_ACCOUNT, ATTESTATION
 from conformance.verify.faults import Fault
-from conformance.verify.fetching import API_PATH, fetch_settled, path_of
+from conformance.verify.fetching import API_PATH, check_collateral, fetch_settled, path_of
 from conformance.verify.pccs import INTEL_PCS
 from conformance.verify.reading import Reading
 from conformance.verify.transport import Answer, Asked
@@ -108,6 +108,8 @@ def _fetch(target: Target, recorder: Recorder) -> Fetched:
     trouble = ""
     try:
         evidence, twice = fetch_settled(url, policy, sources, recorder, RENEWAL_SECONDS)
+        if urlsplit(sources.pccs).netloc not in {urlsplit(own).netloc for own in (url, target.base_url)}:
+            check_collateral(evidence, policy, sources)  # what the node itself serves is judged as the rest of it
         exists = _contract(profile, evidence, recorder)
     except (FetchError, ValueError) as problem:
         # another source than the node is at fault: rules that do not need it are still judged

@@ -15,7 +15,7 @@ from made_evidence import Made, der, in_json, tls_certificate
 from served_evidence import Service, rpc_result, serving
 
 from conformance.drivers.attestation.driver import Judge
-from conformance.drivers.attestation.evidence import Fetched, fetched
+from conformance.drivers.attestation.evidence import Fetched, NoEvidence, fetched
 from conformance.drivers.attestation.form import RuleName
 from conformance.drivers.attestation.judgements import JUDGEMENTS
 from conformance.drivers.attestation.reading import TextReading
@@ -65,6 +65,14 @@ def pccs() -> Iterator[Service]:
     served = {path: (200, answer.headers, answer.body) for path, answer in answers.items()}
     with serving(Service(MADE.evidence(), dict(served))) as service:
         yield service
+
+
+def respaced(pccs: Service) -> Service:
+    """Change the text of a document that is signed, and not what it says."""
+    path = "/tdx/certification/v4/tcb"
+    status, headers, body = pccs.answers[path]
+    pccs.answers[path] = (status, headers, body.replace(b'"tcbInfo":{', b'"tcbInfo":{ '))
+    return pccs
 
 
 class CountingPace(Pace):
@@ -146,6 +154,20 @@ def test_requests_for_evidence_keep_the_rate_and_count_for_the_case_that_came_fi
         asked = len(service.requests) + len(chain.requests)
     assert len(chain.requests) == 2, "the contract and its code"
     assert pace.waits == asked == first.sent == len(got.exchanges)
+
+
+def test_collateral_of_somebody_else_that_is_not_genuine_does_not_charge_the_node(pccs: Service) -> None:
+    with serving(Service(MADE.evidence())) as service, target_of(service, respaced(pccs)) as target:
+        got = fetched(target, log())
+        with pytest.raises(NoEvidence, match=r"proves nothing: .*tcb_info"):
+            judge(got, "quotes", "ATT-140", log())
+        judge(got, "checksum-binding", "ATT-170", log())
+
+
+def test_collateral_of_the_node_itself_that_is_not_genuine_charges_it(pccs: Service) -> None:
+    own = Service(MADE.evidence(), respaced(pccs).answers)
+    with serving(own), target_of(own, own) as target, pytest.raises(Mismatch, match="tcb_info"):
+        judge(fetched(target, log()), "quotes", "ATT-140", log())
 
 
 @pytest.mark.parametrize(
