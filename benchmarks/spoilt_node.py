@@ -199,7 +199,10 @@ SPOILT[IN_TURN] = _in_turn
 
 @dataclass
 class SpoilingProxy:
-    """Passes requests on to a node, and spoils its answers. Its control, which is the suite's own, is left alone."""
+    """Passes requests on to a node, and spoils its answers.
+
+    Its control, which is the suite's own, is left alone, and so is collateral, whose very text is signed.
+    """
 
     node: str
     spoil: Spoil
@@ -220,7 +223,7 @@ class SpoilingProxy:
         with self.lock:
             reply = Reply(self.answers, key, response.status, kept, content, self.random)
             self.answers += 1
-            if "/control" not in path:
+            if not any(part in path for part in LEFT_ALONE):
                 self.spoil(reply)
         return reply
 
@@ -235,6 +238,7 @@ REPORTS = {
     "alluredir": "allure",
 }
 """Every form of the report, by its option."""
+LEFT_ALONE = ("/control", "/pccs/")
 OF_A_CONNECTION = frozenset({"connection", "content-length", "host", "keep-alive", "transfer-encoding"})
 
 
