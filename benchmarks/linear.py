@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -21,15 +22,16 @@ Reader = Callable[[str], object]
 LARGEST = 1 << 19
 LEAST_MS = 5.0
 """Shorter times say nothing about a ratio."""
+KEY = base64.b64encode(bytes(range(32))).decode()
 SHAPES = (
     "a", "0", " ", "\n", '"', '\\"', "\\", "[", "{", "(", " (", "<", "<title", "<title>", "<a ", "<script ",
     "<script src ",
     " src=", "configUrl=", "url:'", "http://", "0x", '"api_key":"', "a_", "%41", "&#65;", "00 ", "1,", "x='y' ",
-    " to be [", "create_", "-----BEGIN CERTIFICATE-----", "-----BEGIN CERTIFICATE-----\nAAAA\n",
+    f"{KEY} ", KEY[:22], " to be [", "create_", "-----BEGIN CERTIFICATE-----", "-----BEGIN CERTIFICATE-----\nAAAA\n",
 )  # fmt: skip
 """What is repeated up to the size of a text: the beginnings of everything that some reader looks for."""
 SECRETS = redaction.Secrets()
-SECRETS.learn("k" * 44)
+SECRETS.learn(KEY)
 
 
 def _json(text: str) -> None:
@@ -49,11 +51,13 @@ READERS: dict[str, Reader] = {
     "certificates in PEM": lambda text: strict._PEM.findall(text.encode()),
     "tags of a listing": listing._TAG.findall,
     "attributes of a listing": listing._ATTRIBUTE.findall,
-    "addresses of wallets": redaction.ADDRESS.findall,
+    "addresses of wallets": lambda text: list(redaction.addresses(text)),
     "credentials by name": lambda text: redaction.BY_NAME.sub("", text),
     "users in URLs": redaction.without_users,
     "escapes": lambda text: list(layers(text)),
     "beginning of a body, redacted": lambda text: SECRETS.hide_beginning(text, 4_000),
+    "a whole text, redacted": SECRETS.hide,
+    "credentials in a refusal": SECRETS.found_in,
     "what varies in an answer": lambda text: causes.VARYING.sub("", text),
     "long hex": objects.LONG_HEX.findall,
     "paths of a description": lambda text: [word.search(text) for word in WORDS.values()],

@@ -32,7 +32,12 @@ MOST_RESOLVED = 20_000_000
 """Characters of answers whose escapes a run resolves to find addresses; as much."""
 MOST_LEAKED = 100
 """Private keys that a case looks for in all texts, once one of them held them."""
-ADDRESS = re.compile(r"(?:0x|(?<![0-9a-fA-F]))(?:0{24})?([0-9a-fA-F]{40})(?![0-9a-fA-F])")
+DIGIT, OTHER = b"h", b" "
+CLASSES = bytes(ord(DIGIT if chr(octet) in "0123456789abcdefABCDEF" else OTHER) for octet in range(256))
+"""Translates the digits of hex to `DIGIT`, and all else to `OTHER`."""
+ADDRESS_DIGITS = 40
+PADDING = "0" * 24
+"""Before an address that fills a word of 32 bytes."""
 BY_NAME = re.compile(
     r'("(?:[a-z_]*api_key|client_secret|private_key|secret|signature)"\s*:\s*")((?:[^"\\]|\\.){16,})(")'
 )
@@ -80,10 +85,10 @@ class SeenKeys:
     def note_addresses(self, text: str) -> None:
         """Treat the private keys of the addresses in this text as secrets."""
         for resolved, layer in enumerate(layers(text)):
-            for address in ADDRESS.finditer(layer.text):
+            for address in addresses(layer.text):
                 if self.are_many:
                     return
-                self._addresses.add(address[1].lower())
+                self._addresses.add(address)
             self._resolved += len(text) if resolved else 0
             if self._resolved > MOST_RESOLVED:
                 return
@@ -249,23 +254,44 @@ class Secrets:
         return OTHER_KEY if secret in self.seen.secrets else ""
 
 
+def addresses(text: str) -> Iterator[str]:
+    """The addresses of wallets in a text, without 0x and in small letters: 40 digits of hex, or 24 zeros and 40.
+
+    It takes in whole answers, for which a regular expression, which tries each digit, is ten times as slow.
+    """
+    classes = text.encode("ascii", "replace").translate(CLASSES)
+    end = 0
+    while (start := classes.find(DIGIT * ADDRESS_DIGITS, end)) >= 0:
+        end = classes.find(OTHER, start)
+        run = text[start : end if end >= 0 else len(text)]
+        if len(run) == ADDRESS_DIGITS or (len(run) == len(PADDING) + ADDRESS_DIGITS and run.startswith(PADDING)):
+            yield run[-ADDRESS_DIGITS:].lower()
+        if end < 0:
+            return
+
+
 def _spelled(marks: Mapping[str, str], text: str) -> list[Place]:
     """Where these spellings stand in a text, the longest of those that overlap."""
     places: list[Place] = []
     for spelling in sorted(marks, key=len, reverse=True):
         end = 0
-        while (start := text.find(spelling, end)) >= 0:  # not from the beginning: a key may look like what is blotted
+        found: list[Place] = []
+        while (start := text.find(spelling, end)) >= 0:
             end = start + len(spelling)
-            places.append(Place(start, end, marks[spelling]))
-            text = _blotted(text, places[-1:])
+            found.append(Place(start, end, marks[spelling]))
+        text = _blotted(text, found)
+        places += found
     return places
 
 
 def _blotted(text: str, places: Iterable[Place]) -> str:
     """The text with nothing readable at these places."""
-    for start, end, _ in places:
-        text = f"{text[:start]}{BLOT * (end - start)}{text[end:]}"
-    return text
+    parts: list[str] = []
+    done = 0
+    for start, end, _ in sorted(places):
+        parts += [text[done:start], BLOT * (end - max(start, done))]
+        done = max(done, end)
+    return "".join([*parts, text[done:]])
 
 
 def _letters(text: str) -> tuple[str, list[int]]:
@@ -301,11 +327,17 @@ def _beginnings(marks: Mapping[str, str], text: str) -> list[Place]:
     """Where beginnings of spellings stand that remain where a text was cut."""
     places: list[Place] = []
     for spelling, mark in marks.items():
+        beginning = spelling[: _telling(spelling)]
+        if beginning not in text:
+            continue
+        same = [other for other in marks if other.startswith(beginning)]
+        found: list[Place] = []
         end = 0
-        while (start := text.find(spelling[: _telling(spelling)], end)) >= 0:
-            end = start + max(_shared(other, text[start:]) for other in marks)
-            places.append(Place(start, end, mark))
-            text = _blotted(text, places[-1:])
+        while (start := text.find(beginning, end)) >= 0:
+            end = start + max(_shared(other, text[start : start + len(other)]) for other in same)
+            found.append(Place(start, end, mark))
+        text = _blotted(text, found)
+        places += found
     return places
 
 

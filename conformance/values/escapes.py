@@ -30,7 +30,7 @@ def layers(text: str) -> Iterator[Resolved]:
     seen = Resolved(text, range(len(text) + 1))
     for _ in range(MOST_LAYERS):
         yield seen
-        if len(text) > MOST_RESOLVED or not ESCAPE.search(seen.text):
+        if len(text) > MOST_RESOLVED or not any(map(seen.text.__contains__, "\\%&")) or not ESCAPE.search(seen.text):
             return
         seen = _without_one_layer(seen)
     yield seen
