@@ -34,6 +34,9 @@ DOMAIN = "node.example"
 """The domain of its certificate. It serves HTTPS beside HTTP for the attestation rules about connections."""
 
 
+NEEDED = frozenset({"PATH", "HOME", "TMPDIR", "TZ", "LANG", "SYSTEMROOT"})
+NEEDED_BEGINNINGS = ("LC_", "LD_", "DYLD_", "PYTHON", "COVERAGE_")
+
 NODE_MODULE = "eth"
 """A module of py-evm, the node's chain, which the extra `node` installs."""
 
@@ -42,6 +45,15 @@ def require_node(purpose: str) -> None:
     """Raise NodeNotInstalled, naming the purpose, if the suite is installed without the node."""
     if find_spec(NODE_MODULE) is None:
         raise NodeNotInstalled(f"{purpose}: pip install 'service-conformance[node]'")
+
+
+def environment_of_nodes() -> dict[str, str]:
+    """The variables of a node that the suite starts: what Python needs, and none that may hold a key of the user."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name.upper() in NEEDED or name.upper().startswith(NEEDED_BEGINNINGS)
+    }
 
 
 class BundledNode:
@@ -71,6 +83,7 @@ class BundledNode:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
+                env=environment_of_nodes(),
                 start_new_session=True,  # Ctrl-C must not end the node while a case that it interrupts still runs
                 preexec_fn=end_with_parent if is_main else None,  # noqa: PLW1509 - it calls the kernel alone
             )

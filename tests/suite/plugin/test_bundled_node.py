@@ -37,6 +37,37 @@ def test_bundled_node_serves_until_it_is_stopped() -> None:
         httpx.get(url)
 
 
+def test_processes_of_a_bundled_node_get_no_key_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = {
+        "SUITE_FUNDER_KEY": "f" * 64,
+        "REFERENCE_NODE_ROOT_SECRET": "0123456789abcdef" * 4,
+        "STRIPE_SECRET_KEY": "sk_live_1",
+    }
+    for name, value in own.items():
+        monkeypatch.setenv(name, value)
+
+    with BundledNode() as node:
+        node.wait_until_ready()
+        processes = {node.pid, *descendants(node.pid)}
+        held = [
+            file.read_text()
+            for pid in processes
+            for file in (Path(f"/proc/{pid}/environ"), Path(f"/proc/{pid}/cmdline"))
+        ]
+
+    assert len(processes) > 1, "the processes of its sandbox"
+    assert any("PATH=" in text for text in held)
+    assert not [text for text in held if any(value in text or name in text for name, value in own.items())]
+
+
+def descendants(pid: int) -> set[int]:
+    """The processes that a process has started, and theirs."""
+    children = {
+        int(child) for file in Path(f"/proc/{pid}/task").glob("*/children") for child in file.read_text().split()
+    }
+    return children.union(*map(descendants, children))
+
+
 def test_bundled_node_that_ends_at_once_is_told_with_its_last_words(monkeypatch: pytest.MonkeyPatch) -> None:
     real = subprocess.Popen
 
