@@ -7,7 +7,6 @@ is deployed there and the payers have ether. The provider is the Stripe simulato
 from __future__ import annotations
 
 import json
-import os
 import random
 import secrets
 import shutil
@@ -26,7 +25,7 @@ import gevent
 from gevent import socket as gevent_socket
 from gevent.server import StreamServer
 
-from conformance.endpoints.bundled import STARTER_CENTS
+from conformance.endpoints.bundled import STARTER_CENTS, environment_of_nodes
 from conformance.endpoints.parent import end_with_parent
 from conformance.problems import NodeNotStarted
 from conformance.transport import client
@@ -98,13 +97,12 @@ class World:
     def __init__(self, folder: Path, program: Sequence[str] = NODE_PROGRAM) -> None:
         self._folder = folder
         self._program = tuple(program)
-        self._secrets = {
-            "REFERENCE_NODE_ROOT_SECRET": secrets.token_hex(32),
-            "STRIPE_SECRET_KEY": f"sk_test_{secrets.token_hex(12)}",
-            "STRIPE_PUBLISHABLE_KEY": f"pk_test_{secrets.token_hex(12)}",
+        self._root_secret_file = folder / "root-secret"
+        self._keys = {
+            "SECRET_KEY": f"sk_test_{secrets.token_hex(12)}",
+            "PUBLISHABLE_KEY": f"pk_test_{secrets.token_hex(12)}",
         }
-        for name in ("SECRET_KEY", "PUBLISHABLE_KEY"):
-            self._secrets[f"STRIPE_SIMULATOR_{name}"] = self._secrets[f"STRIPE_{name}"]
+        """Of the payment provider; it and the node read them from variables alone."""
         self._outside = ExitStack()
         self._node: subprocess.Popen[bytes] | None = None
 
@@ -113,6 +111,8 @@ class World:
             started.callback(shutil.rmtree, self._folder, ignore_errors=True)
             self.ready_file = self._folder / "node.json"
             self.ledger = self._folder / "ledger.sqlite"
+            self._root_secret_file.touch(0o600)
+            self._root_secret_file.write_text(secrets.token_hex(32), encoding="ascii")
             started.callback(self._end_node)
             self._start_surroundings(started)
             self._port = _lasting_port()
@@ -123,13 +123,18 @@ class World:
     def __exit__(self, *_: object) -> None:
         self._outside.close()
 
+    @property
+    def _root_secret(self) -> list[str]:
+        """The option that names it, so that no command line and no environment holds it."""
+        return ["--root-secret-file", str(self._root_secret_file)]
+
     # --------------------------------------------------------------------------------------------------- the node
 
     def start_node(self) -> float:
         """Start the node. Returns the seconds that it took. Raises NodeNotStarted."""
         began = time.monotonic()
         self.ready_file.unlink(missing_ok=True)
-        self._node = self._popen("node", self._node_command())
+        self._node = self._popen("node", self._node_command(), "STRIPE")
         _await_ready(self._node, self.ready_file, self._log("node"))
         self._control_url = str(_facts(self.ready_file)["control_url"])
         return time.monotonic() - began
@@ -170,7 +175,7 @@ class World:
 
     def _node_command(self) -> list[str]:
         options = ["--host", "127.0.0.1", "--port", str(self._port), "--control", "--ready-file", str(self.ready_file)]
-        options += ["--rpc-url", f"{self.chain.url}/rpc", "--ledger", str(self.ledger)]
+        options += ["--rpc-url", f"{self.chain.url}/rpc", "--ledger", str(self.ledger), *self._root_secret]
         options += ["--payments", "stripe", "--stripe-api-base", self.provider.url]
         return [*self._program, "serve", *options, "--starter-credits", str(STARTER_CENTS)]
 
@@ -182,10 +187,10 @@ class World:
 
     def _start_surroundings(self, started: ExitStack) -> None:
         files = {name: self._folder / f"{name}.json" for name in ("chain", "provider")}
-        chain = ["serve", "--host", "127.0.0.1", "--port", "0", "--payments", "none"]
+        chain = ["serve", "--host", "127.0.0.1", "--port", "0", "--payments", "none", *self._root_secret]
         provider = ["stripe-simulator", "--port", "0"]
-        self._chain = self._surrounding(started, "chain", chain, files["chain"])
-        process = self._surrounding(started, "provider", provider, files["provider"])
+        self._chain = self._surrounding(started, "chain", chain)
+        process = self._surrounding(started, "provider", provider, "STRIPE_SIMULATOR")
         ports = []
         for name, running in (("chain", self._chain), ("provider", process)):
             _await_ready(running, files[name], self._log(name))
@@ -195,21 +200,24 @@ class World:
         started.callback(self.chain.cut)
 
     def _surrounding(
-        self, started: ExitStack, name: str, options: Sequence[str], ready: Path
+        self, started: ExitStack, name: str, options: Sequence[str], keys_of: str = ""
     ) -> subprocess.Popen[bytes]:
-        process = self._popen(name, [*NODE_PROGRAM, *options, "--ready-file", str(ready)])
+        ready = str(self._folder / f"{name}.json")
+        process = self._popen(name, [*NODE_PROGRAM, *options, "--ready-file", ready], keys_of)
         started.callback(process.wait)
         started.callback(process.kill)
         return process
 
-    def _popen(self, name: str, command: Sequence[str]) -> subprocess.Popen[bytes]:
+    def _popen(self, name: str, command: Sequence[str], keys_of: str = "") -> subprocess.Popen[bytes]:
+        """Start a process; it gets the provider's keys in variables that begin so."""
+        keys = {f"{keys_of}_{kind}": key for kind, key in self._keys.items()} if keys_of else {}
         with self._log(name).open("wb") as log:
             return subprocess.Popen(  # noqa: S603 - our own modules
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env=os.environ | self._secrets,
+                env=environment_of_nodes() | keys,
                 start_new_session=True,  # Ctrl-C goes to the campaign, which then ends them
                 preexec_fn=end_with_parent,  # noqa: PLW1509 - greenlets are no threads
             )
