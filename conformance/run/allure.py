@@ -6,6 +6,7 @@ Pytest loads it only with ``--alluredir``. Other tests of the same session are l
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from hashlib import sha256
 
 import allure
@@ -17,7 +18,7 @@ from allure_commons.types import AttachmentType, LabelType, LinkType, Severity
 from conformance.requirements import Level, Requirement, catalogue
 from conformance.run.items import RUNNING, CaseItem, explained
 from conformance.values.shown_text import escaped, plain
-from conformance.verdict import ConversationExchange, Exchange, Outcome, Verdict
+from conformance.verdict import ConversationExchange, Exchange, Failure, Outcome, Verdict
 
 STATUSES = {
     Verdict.PASS: Status.PASSED,
@@ -56,15 +57,8 @@ class AllureCases:
     def pytest_runtest_teardown(self, item: pytest.Item) -> None:
         """Attach the exchange that shows a failure, and all of the case until then."""
         outcome = self._run.outcomes.get(item.nodeid) if isinstance(item, CaseItem) else None
-        if outcome is None or outcome.failure is None:
-            return
-        if exchange := outcome.failure.exchange:
-            _attach(exchange.curl, "request as curl")
-            _attach(_answer(exchange), "answer")
-        if conversation := outcome.failure.conversation:
-            _attach("\n\n".join(map(_exchange, conversation.exchanges)), "all exchanges")
-        if outcome.failure.replay:
-            _attach(outcome.failure.replay, "pack that shows it by itself", AttachmentType.YAML)
+        for name, text, kind in attachments(outcome.failure if outcome else None):
+            allure.attach(text, name, kind)
 
     @allure_commons.hookimpl(tryfirst=True)
     def report_result(self, result: TestResult) -> None:
@@ -84,18 +78,9 @@ class AllureCases:
             return
         result.status = STATUSES[outcome.verdict]
         result.start = result.stop - round(outcome.seconds * 1000)  # another process may have run the case
-        result.statusDetails = self._details(outcome)
+        result.statusDetails = details(outcome, explained(self._run, outcome))
         if link := outcome.properties.get("link"):
             result.links.append(Link(LinkType.ISSUE, link, link))
-
-    def _details(self, outcome: Outcome) -> StatusDetails | None:
-        if outcome.verdict is Verdict.PASS:
-            return None
-        return StatusDetails(
-            known=outcome.verdict is Verdict.KNOWN or None,
-            message=f"{outcome.verdict}: {plain(outcome.reason)}",
-            trace=explained(self._run, outcome),
-        )
 
     def _links(self, statements: list[Requirement]) -> list[Link]:
         """Links to the statements and their sections, where the user says by a pattern where these stand."""
@@ -109,6 +94,30 @@ class AllureCases:
             if kind in self._patterns
             for name, target in named.items()
         ]
+
+
+def details(outcome: Outcome, trace: str) -> StatusDetails | None:
+    """What a viewer shows of a case that did not pass, beside its name; `trace` is its report."""
+    if outcome.verdict is Verdict.PASS:
+        return None
+    return StatusDetails(
+        known=outcome.verdict is Verdict.KNOWN or None,
+        message=f"{outcome.verdict}: {plain(outcome.reason)}",
+        trace=trace,
+    )
+
+
+def attachments(failure: Failure | None) -> Iterator[tuple[str, str, AttachmentType]]:
+    """Name, text and type of what shows a failure, with escapes for what would control a viewer or reorder its text."""
+    if failure is None:
+        return
+    if exchange := failure.exchange:
+        yield "request as curl", escaped(exchange.curl), AttachmentType.TEXT
+        yield "answer", escaped(_answer(exchange)), AttachmentType.TEXT
+    if conversation := failure.conversation:
+        yield "all exchanges", escaped("\n\n".join(map(_exchange, conversation.exchanges))), AttachmentType.TEXT
+    if failure.replay:
+        yield "pack that shows it by itself", escaped(failure.replay), AttachmentType.YAML
 
 
 def _anchor(section: str) -> str:
@@ -128,11 +137,6 @@ def _labels(statements: list[Requirement]) -> list[Label]:
         *(Label(REQUIREMENT, name) for name in names),
         *(Label(CLAUSE, clause) for clause in clauses),
     ]
-
-
-def _attach(text: str, name: str, kind: AttachmentType = AttachmentType.TEXT) -> None:
-    """Attach a text, with escapes for what would control a viewer or reorder its text."""
-    allure.attach(escaped(text), name, kind)
 
 
 def _exchange(exchange: ConversationExchange) -> str:

@@ -32,6 +32,7 @@ from conformance.report.replay import script
 from conformance.report.results import CaseResult
 from conformance.report.site import collect, write_site
 from conformance.report.write import write_results
+from conformance.run.allure import attachments, details
 from conformance.survey import Notes, written
 from conformance.values.shown_text import cell, plain
 from conformance.verdict import Conversation, ConversationExchange, Failure, Outcome, Verdict
@@ -98,6 +99,16 @@ def terminal(shown: Results) -> str:
     return console.file.getvalue()
 
 
+def in_allure(text: str) -> str:
+    """What the Allure results hold of a case that failed so."""
+    outcome = failing(text)
+    shown = details(outcome, explain(outcome, "again"))
+    assert shown is not None
+    attached = [part for name, part, _ in attachments(outcome.failure)]
+    assert len(attached) == 3
+    return "\n".join([str(shown.message), str(shown.trace), *attached])
+
+
 FORMS: dict[str, Callable[[Results], str]] = {
     **RENDERERS,
     "terminal": terminal,
@@ -105,14 +116,20 @@ FORMS: dict[str, Callable[[Results], str]] = {
     "results": lambda shown: shown.content.decode(),
     "replay": lambda shown: script(failed(shown), "http://n"),
 }
+SHOWN: dict[str, Callable[[str], str]] = {
+    **{form: lambda text, render=render: render(results(text)) for form, render in FORMS.items()},  # type: ignore[misc]
+    "allure": in_allure,
+}
+"""Each form of a report on a node that answers a text."""
 
 
 @pytest.mark.parametrize("name", PAYLOADS)
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", SHOWN)
 def test_form_shows_what_a_node_says_as_text(form: str, name: str) -> None:
-    shown = FORMS[form](results(PAYLOADS[name]))
+    shown = SHOWN[form](PAYLOADS[name])
     assert shown
     assert {one for one in shown if not one.isprintable()} <= {"\n", "\t", "\xa0"}
+    shown.encode()
     if form in LOGS | {"terminal", "case"}:
         assert COMMAND.findall(shown) == []
     if form == "annotations":
@@ -243,6 +260,17 @@ COMMANDS = {
     "init": ["init", "--try"],
     "run": ["run", "--case", "groups::*", "--jobs", "1"],
 }
+
+
+@pytest.mark.parametrize("name", TEXTS_OF_A_NODE)
+def test_files_of_allure_hold_what_a_node_says_as_text(node: TinyNode, tmp_path: Path, name: str) -> None:
+    hostile_everywhere(node, TEXTS_OF_A_NODE[name])
+    main([*COMMANDS["run"], "--node-url", node.url, "--alluredir", str(tmp_path / "allure")])
+    files = list((tmp_path / "allure").iterdir())
+    assert {"-result.json", "-attachment.txt"} <= {file.name[36:] for file in files}, "names that no node chooses"
+    for file in files:
+        text = file.read_text(encoding="utf-8")
+        assert {one for one in text if not one.isprintable()} <= {"\n", "\t"}, file
 
 
 @pytest.mark.parametrize("name", TEXTS_OF_A_NODE)
