@@ -122,11 +122,12 @@ class Target:
         self._operations: dict[str, Operation] = {}
         self._remembered: dict[str, tuple[float, object]] = {}
         self._asking: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
-        self._patience = patience or Patience()
+        self.patience = patience or Patience()
+        """What all threads and cases know of the node's silence."""
         self._was_reached = False
         self._is_put_off = False
         """Whether the node put the last request off again and again, without saying until when."""
-        self._timeout = self._patience.seconds or _longest(profile)
+        self._timeout = self.patience.seconds or _longest(profile)
         self.reuses_connections = True
         """Whether a request may go over a connection that carried another one."""
         self.interruption = Interruption()
@@ -148,7 +149,7 @@ class Target:
 
     def end_within(self, seconds: float) -> None:
         """Send nothing any more when so many seconds are over, and wait no longer for what was sent."""
-        self._patience.end_within(seconds)
+        self.patience.end_within(seconds)
 
     def with_seed(self, seed: str) -> Self:
         """The same node, budgets and connections with another seed."""
@@ -238,10 +239,10 @@ class Target:
 
         Retry once on a fresh connection where one was closed and the request is safe to repeat.
         """
-        until = time.monotonic() + self._patience.left(LONGEST_WAIT_SECONDS)
-        restarted_by = time.monotonic() + self._patience.left(RESTART_SECONDS)
+        until = time.monotonic() + self.patience.left(LONGEST_WAIT_SECONDS)
+        restarted_by = time.monotonic() + self.patience.left(RESTART_SECONDS)
         http = self._http if self.reuses_connections else self._unpooled
-        began, waited, unasked, is_repeated = self._patience.begin(), False, FIRST_WAIT_SECONDS, False
+        began, waited, unasked, is_repeated = self.patience.begin(), False, FIRST_WAIT_SECONDS, False
         while True:
             self.await_turn()
             try:
@@ -265,9 +266,9 @@ class Target:
                 continue
             self._is_put_off = answer.status == 429 and (waited or self._is_put_off)
             if wait is not None and waited:
-                self._patience.note_timeout(began)
+                self.patience.note_timeout(began)
             else:
-                self._patience.note_answer()
+                self.patience.note_answer()
             return answer
 
     def wait(self, seconds: float, log: ExchangeLog) -> None:
@@ -324,8 +325,8 @@ class Target:
         url = message.path if message.path.startswith("http") else self.base_url + message.path
         content = _content(message)
         headers = {name.encode(): value.encode("utf-8", "surrogatepass") for name, value in message.headers.items()}
-        waiting, began = self._patience.begin(), time.perf_counter()
-        timeout = self._patience.left(self._timeout_of(operation))
+        waiting, began = self.patience.begin(), time.perf_counter()
+        timeout = self.patience.left(self._timeout_of(operation))
         request = http.build_request(message.method, url, content=content, headers=headers, timeout=timeout)
         course = _Course()
         request.extensions["trace"] = course.note
@@ -355,7 +356,7 @@ class Target:
             if MUCH_HEADER in str(problem):
                 raise self._beyond(f"more than {MOST_HEADER_BYTES} bytes of headers", number) from problem
             if isinstance(problem, httpx.TimeoutException):
-                self._patience.note_timeout(waiting)
+                self.patience.note_timeout(waiting)
                 raise NoAnswerInTime("an answer", _silence(problem), number) from problem
             dropped = IdleConnectionClosed if course.ended_unanswered_on_a_kept_connection else ConnectionDropped
             raise dropped("an answer", _silence(problem), number) from problem
@@ -379,7 +380,7 @@ class Target:
 
     def _beyond(self, what: str, number: int) -> BeyondLimits:
         """What to raise for an answer that was not taken in whole. It is an answer in time, whatever it holds."""
-        self._patience.note_answer()
+        self.patience.note_answer()
         return BeyondLimits("an answer within the limits", what, number)
 
     def _group_id_form(self, operation: Operation | None) -> str | None:

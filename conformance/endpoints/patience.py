@@ -18,6 +18,8 @@ class Patience:
     def __init__(self, seconds: float | None = None, most: int | None = None) -> None:
         self.seconds = seconds
         """The time-out of an answer; None: by the profile."""
+        self.waited_in_vain = False
+        """Whether the last wait for a node behind a gateway was: no case waits so again until the node is back."""
         self._most = most or MOST_TIMEOUTS
         self._in_a_row = 0
         self._last = 0.0

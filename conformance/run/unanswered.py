@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.endpoints.messages import OF_GATEWAYS
-from conformance.problems import NodeSilent, StepProblem, Unreachable
+from conformance.problems import BeyondLimits, NodeSilent, StepProblem, Unreachable
 from conformance.run.assumed import added
 from conformance.verdict import Outcome, Verdict
 
@@ -24,9 +24,12 @@ def when_answered(outcome: Outcome, run: CaseRun, again: Callable[[], Outcome]) 
     connection may break on its way, and a gateway answers in the place of a node that restarts. Where connections break
     now at this request and now at that one, nothing was learnt.
     """
-    if outcome.verdict not in {Verdict.FAIL, Verdict.INCONCLUSIVE} or not _met_no_answer(run):
+    if not _met_no_answer(run):
+        run.target.patience.waited_in_vain = False
         return outcome
-    if outcome.properties.get("problem") in LOST_THE_NODE:
+    if outcome.verdict not in {Verdict.FAIL, Verdict.INCONCLUSIVE}:
+        return outcome
+    if outcome.properties.get("problem") in {*LOST_THE_NODE, BeyondLimits.code}:
         return outcome
     _await_node(run)
     second = again()
@@ -47,13 +50,18 @@ def _is_unanswered(outcome: Outcome) -> bool:
 
 
 def _await_node(run: CaseRun) -> None:
-    """Wait for a limited time until no gateway answers in the node's place."""
-    for seconds in WAITS_BEHIND_A_GATEWAY:
-        run.target.wait(seconds, run.log)
-        try:
-            if run.send(run.request("get_node_chain_config")).status not in OF_GATEWAYS:
-                return
-        except NodeSilent:
-            return
-        except StepProblem:
-            continue
+    """Wait for a limited time until no gateway answers in the node's place; where that was in vain, only look."""
+    patience = run.target.patience
+    waits = WAITS_BEHIND_A_GATEWAY[:1] if patience.waited_in_vain else WAITS_BEHIND_A_GATEWAY
+    patience.waited_in_vain = not any(_answers(run, seconds) for seconds in waits)
+
+
+def _answers(run: CaseRun, seconds: float) -> bool:
+    """Whether nothing is to be waited for when so many seconds are over."""
+    run.target.wait(seconds, run.log)
+    try:
+        return run.send(run.request("get_node_chain_config")).status not in OF_GATEWAYS
+    except (NodeSilent, BeyondLimits):  # what is beyond limits is an answer
+        return True
+    except StepProblem:
+        return False

@@ -397,6 +397,7 @@ def test_answer_without_an_end_teaches_nothing(run: Run, node: TinyNode, monkeyp
     outcome = run("steps: [{account: a}, {call: add_group, with: {group_name: x}}]")
 
     assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.INCONCLUSIVE, "beyond-limits")
+    assert (outcome.repeats, outcome.waited_seconds) == (0, 0.0), "it is an answer"
 
 
 @pytest.mark.parametrize(
@@ -485,6 +486,21 @@ def test_answer_of_a_gateway_while_the_node_restarts_charges_nothing(
 
     assert (outcome.verdict, outcome.repeats) == (Verdict.PASS, 1)
     assert outcome.waited_seconds == 0.02
+
+
+def test_node_that_stays_away_behind_its_gateway_is_waited_for_in_one_case(
+    cases_of: Callable[[str], list[Case]], node: TinyNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unanswered, "WAITS_BEHIND_A_GATEWAY", (0.0, 0.01, 0.01))
+    (case,) = cases_of(ADD)
+    with Target(node.url, Profile()) as target:
+        node.faults["add_group"] = node.faults["get_node_chain_config"] = always(503)
+        waited = [run_case(case, target).waited_seconds for _ in range(3)]
+        node.faults.clear()
+        assert run_case(case, target).verdict is Verdict.PASS
+        node.faults["add_group"] = node.faults["get_node_chain_config"] = always(503)
+        waited.append(run_case(case, target).waited_seconds)
+    assert waited == [0.02, 0.0, 0.0, 0.02]
 
 
 @pytest.mark.parametrize(("status", "asked"), [(500, 1), (503, 2)], ids=["the node itself", "a gateway, again"])
