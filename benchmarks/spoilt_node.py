@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -135,9 +136,14 @@ def in_base64(reply: Reply) -> str:
     return " ".join(base64.b64encode(reply.random.randbytes(126)).decode() for _ in range(12))
 
 
+@cache
+def _numbers() -> bytes:
+    return f"[{','.join(map(str, range(10_000_000, 13_600_000)))}]".encode()
+
+
 def numbers(_: Reply) -> bytes:
     """Almost four million different numbers, each of which might be a private key."""
-    return f"[{','.join(map(str, range(10_000_000, 13_600_000)))}]".encode()
+    return _numbers()
 
 
 def longer(value: object, by: Callable[[], str]) -> object:

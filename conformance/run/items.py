@@ -41,7 +41,7 @@ class Running(Protocol):
     outcomes: dict[str, Outcome]
     """The outcomes of the cases that have ended, by their ids."""
 
-    def keep(self, outcome: Outcome) -> None:
+    def keep(self, outcome: Outcome) -> Outcome:
         """Take the outcome of a case that has ended."""
 
     unwritten: str
@@ -88,8 +88,7 @@ class CaseItem(pytest.Item):
     def runtest(self) -> None:
         """Run it, and say by pytest's means what came of it."""
         run = self.config.stash[RUNNING]
-        outcome = run.known.apply(run.judge(self.case))
-        run.keep(outcome)
+        outcome = run.keep(run.known.apply(run.judge(self.case)))
         if outcome.properties.get("problem") == NodeSilent.code:
             self.session.shouldstop = outcome.reason
         self.user_properties.append(("requirements", " ".join(outcome.requirements)))

@@ -107,7 +107,9 @@ def _pinned_down(case: Case, target: Target, reliance: Reliance, outcome: Outcom
 def _run(case: Case, run: CaseRun, began: float) -> Outcome:
     spent = run.log.spending
     outcome = _judged(case, run, began)
-    cells = tuple(replace(cell, got=run.secrets.hide(cell.got)) for cell in run.cells.values())
+    cells = tuple(
+        replace(cell, got=run.secrets.hide_beginning(cell.got, LONGEST_IN_REASON)) for cell in run.cells.values()
+    )
     return replace(
         outcome,
         cells=cells,

@@ -46,6 +46,7 @@ from conformance.run.processes import CAN_FORK, CaseProcesses
 from conformance.run.runner import run_case
 from conformance.run.selection import select
 from conformance.run.threads import CaseThreads
+from conformance.run.volume import FailureVolume
 from conformance.verdict import Outcome, Verdict
 
 WORDS = {
@@ -89,6 +90,7 @@ class ConformanceSession:
         if not paths:
             config.args = [str(path) for path in self.selection.chosen_files]
         self.outcomes: dict[str, Outcome] = {}
+        self._volume = FailureVolume()
         self.awaited: set[str] = set()
         """The ids of the cases that this run has to report."""
         self.offered: frozenset[str] = frozenset()
@@ -179,7 +181,8 @@ class ConformanceSession:
             quick = [case for case in wanted if not _restarts(case)] or wanted
             ids = cheapest(quick, lambda case: not not_offered(case, self._target))
         if self._unfinished:
-            self.outcomes |= {name: found for name, found in self._unfinished.outcomes.items() if name in ids}
+            earlier = self._unfinished.outcomes.items()
+            self.outcomes |= {name: self._volume.kept(found) for name, found in earlier if name in ids}
         ids -= self.outcomes.keys()
         left_out = [item for item in items if isinstance(item, CaseItem) and item.case.id not in ids]
         if left_out:
@@ -236,11 +239,12 @@ class ConformanceSession:
             self._ended[waiting[future].case.id] = future
             _report(session, waiting[future], None)
 
-    def keep(self, outcome: Outcome) -> None:
-        """Take the outcome of a case that has ended, and write it down."""
-        self.outcomes[outcome.case] = outcome
+    def keep(self, outcome: Outcome) -> Outcome:
+        """Take the outcome of a case that has ended, and write it down. Returns it as the reports show it."""
+        outcome = self.outcomes[outcome.case] = self._volume.kept(outcome)
         if self._journal:
             self._journal.add(outcome)
+        return outcome
 
     def judge(self, case: Case) -> Outcome:
         """The outcome of a case, before the list of known failures is applied."""
