@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from urllib.parse import urljoin, urlsplit
 
 from jsonschema.protocols import Validator
@@ -13,7 +14,8 @@ from openapi_schema_validator import OAS30ReadValidator, OAS31Validator, OAS32Va
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012, EMPTY_REGISTRY, SchemaRegistry
 
-from conformance.problems import Malformed, Mismatch, SetupFailed
+from conformance.drivers.openapi.bounds import at, bounded, check_size, without_unbounded
+from conformance.problems import BeyondLimits, Malformed, Mismatch, SetupFailed
 from conformance.service.accounts import Accounts
 from conformance.service.session import Session
 from conformance.values.addresses import CORE, authority_of
@@ -29,6 +31,10 @@ REFERENCES = ("$ref", "$dynamicRef", "operationRef")
 """The members by which one part of a description refers to another."""
 UNUSABLE = (Unresolvable, RecursionError)
 """What validators raise where a reference leads nowhere, or to itself."""
+MOST_FAULTS = 50
+"""Violations of a schema that are looked at."""
+MOST_SERVERS = 20
+"""Servers of a description, or of one of its operations, that are looked at: each has every path."""
 VALIDATORS: dict[str, type[Validator]] = {"3.0": OAS30ReadValidator, "3.1": OAS31Validator, "3.2": OAS32Validator}
 """Validators by the first two numbers of the member `openapi`: each version has its own dialect of JSON Schema."""
 
@@ -48,6 +54,11 @@ class Description:
     def __init__(self, document: Mapping[str, object], url: str) -> None:
         self.document = document
         self.url = url
+
+    @cached_property
+    def judged(self) -> dict[str, object]:
+        """The document without the parts of its schemas that no answer is judged by."""
+        return {name: without_unbounded(value) for name, value in self.document.items()}
 
     @property
     def version(self) -> str:
@@ -74,7 +85,7 @@ class Description:
         stated_servers = (*servers, self.document.get("servers"))
         nearest: list[object] = next((array for array in stated_servers if isinstance(array, list) and array), [])
         node, found = urlsplit(self.url), []
-        for url in [url for server in nearest if isinstance(url := member(server, "url"), str)]:
+        for url in [url for server in nearest[:MOST_SERVERS] if isinstance(url := member(server, "url"), str)]:
             at = urlsplit(urljoin(self.url, url))
             found.append((at.path.rstrip("/") + stated).removeprefix(node.path.removesuffix(DESCRIPTION_PATH)))
             if authority_of(at.geturl()) != authority_of(self.url) or "{" in url:
@@ -136,36 +147,37 @@ class Description:
         return self._at(reference[1:]) if reference.startswith("#/") else MISSING
 
     def _at(self, pointer: str) -> object:
-        value: object = self.document
-        for part in pointer[1:].split("/"):
-            value = member(value, part.replace("~1", "/").replace("~0", "~"))
-        return value
+        return at(self.document, pointer)
 
     @cached_property
     def _leads_to_itself(self) -> str | None:
         """A reference that leads to itself through references alone, on which validators would recurse."""
+        ends: set[str] = set()
         for found in _references(self.document):
             seen: set[str] = set()
             reference: object = found
-            while isinstance(reference, str) and reference.startswith("#/"):
+            while isinstance(reference, str) and reference.startswith("#/") and reference not in ends:
                 if reference in seen:
                     return reference
                 seen.add(reference)
                 reference = member(self._at(reference[1:]), "$ref")
+            ends |= seen
         return None
 
     def faults(self, pointer: str, value: object) -> list[str]:
-        """The violations of the schema at a pointer; empty for a valid value.
+        """The first violations of the schema at a pointer; empty for a valid value.
 
-        SetupFailed where its references lead nowhere: the document is not valid, which is not about this answer.
+        BeyondLimits: they are not found in a limited number of steps. SetupFailed: its references lead nowhere, so the
+        document is not valid, which is not about this answer.
         """
         expected = "references in the OpenAPI description that lead to schemas"
         if self._leads_to_itself is not None:
             raise SetupFailed(expected, cut(self._leads_to_itself, 300))
         try:
+            found = self._validator(pointer).iter_errors(value)  # type: ignore[arg-type]  # parsed from JSON
             return [
                 f"{'.'.join(map(str, fault.absolute_path)) or 'the answer'}: {fault.message}"
-                for fault in self._validator(pointer).iter_errors(value)  # type: ignore[arg-type]  # parsed from JSON
+                for fault in islice(found, MOST_FAULTS)
             ]
         except UNUSABLE as problem:
             raise SetupFailed(expected, cut(f"{problem}", 300)) from problem
@@ -174,11 +186,11 @@ class Description:
         dialect = VALIDATORS.get(self.version)
         if dialect is None:
             raise Mismatch(f"an OpenAPI description of version {', '.join(VALIDATORS)}", self.version)
-        return dialect({"$ref": f"{DOCUMENT}#{pointer}"}, registry=self._registry)
+        return bounded(dialect)({"$ref": f"{DOCUMENT}#{pointer}"}, registry=self._registry)
 
     @cached_property
     def _registry(self) -> SchemaRegistry:
-        registry: SchemaRegistry = EMPTY_REGISTRY.with_resource(DOCUMENT, DRAFT202012.create_resource(self.document))
+        registry: SchemaRegistry = EMPTY_REGISTRY.with_resource(DOCUMENT, DRAFT202012.create_resource(self.judged))
         return registry
 
 
@@ -196,6 +208,11 @@ def read_description(session: Session) -> Description:
     document = answer.value
     if not isinstance(document, dict) or not isinstance(document.get("paths"), dict):
         raise Malformed("an OpenAPI description with paths", cut(printed(document), 300), answer.exchange)
+    try:
+        check_size(document)
+    except BeyondLimits as problem:
+        problem.exchange = answer.exchange
+        raise
     if outside := next((one for one in _references(document) if not one.startswith("#")), None):
         expected = "an OpenAPI description in one document: the suite follows no reference to another"
         raise SetupFailed(expected, cut(outside, 300), answer.exchange)

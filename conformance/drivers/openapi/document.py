@@ -76,7 +76,7 @@ def check_document(session: Session) -> None:
     description = read_description(session)
     last = session.last_exchange
     try:
-        validate(dict(description.document))
+        validate(description.judged)
     except (OpenAPIValidationError, ValidatorDetectError, *UNUSABLE) as problem:
         raise Mismatch("a valid OpenAPI description", cut(str(problem), 600), last) from problem
     claimed = OPEN | (OF_ACCOUNTS if session.profile.offers("managed_accounts") else frozenset())

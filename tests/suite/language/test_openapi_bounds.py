@@ -1,0 +1,117 @@
+"""Descriptions that would keep whoever reads them busy for ever are read in bounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tiny_node import TinyNode, Told
+
+from conformance.drivers.openapi.bounds import MOST_ENTRIES, MOST_VALUES, check_size, is_plain
+from conformance.drivers.openapi.description import Description
+from conformance.drivers.openapi.document import check_document
+from conformance.endpoints.client import Target
+from conformance.problems import BeyondLimits
+from conformance.profile import Profile
+from conformance.service.session import Session
+
+MANY = 60
+"""Two to this power is more than any machine counts to."""
+
+
+def document(*, version: str = "3.0.0", **schemas: Any) -> dict[str, Any]:
+    return {"openapi": version, "info": {"title": "x", "version": "1"}, "paths": {}, "components": {"schemas": schemas}}
+
+
+def to(name: str) -> dict[str, str]:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def doubling(reference: str = "#/components/schemas/s{}") -> dict[str, Any]:
+    """Each schema names the next one twice."""
+    each = {f"s{at}": {"allOf": [{"$ref": reference.format(at + 1)}] * 2} for at in range(MANY)}
+    return document(**each, **{f"s{MANY}": {"type": "object"}})
+
+
+def nested(depth: int) -> object:
+    value: object = {}
+    for _ in range(depth):
+        value = {"a": value}
+    return value
+
+
+def faults(stated: dict[str, Any], value: object, schema: str = "s") -> list[str]:
+    return Description(stated, "http://n/core/v1/openapi.json").faults(f"/components/schemas/{schema}", value)
+
+
+@pytest.mark.parametrize(
+    ("stated", "why"),
+    [
+        (doubling(), "stand for more than"),
+        (doubling("#/components/schemas/%73{}"), "stand for more than"),
+        (document(s={"enum": list(range(MOST_ENTRIES + 1))}), f"{MOST_ENTRIES + 1} entries"),
+        (document(s={"properties": {str(at): {} for at in range(MOST_VALUES)}}), "values"),
+    ],
+    ids=["references that double", "the same in escapes", "a long array", "many values"],
+)
+def test_description_beyond_the_limits_is_not_read(stated: dict[str, Any], why: str) -> None:
+    with pytest.raises(BeyondLimits, match=why):
+        check_size(stated)
+
+
+def test_case_about_a_description_beyond_the_limits_says_so(node: TinyNode) -> None:
+    node.faults["openapi.json"] = lambda _: Told(200, doubling())
+    with Target(node.url, Profile()) as target, pytest.raises(BeyondLimits, match="stand for more than"):
+        check_document(Session(target, "a::case"))
+
+
+def test_long_descriptions_within_the_limits_are_read() -> None:
+    check_size(document(**{f"s{at}": {"properties": {"a": to("t")}} for at in range(5_000)}, t=to("t")))
+
+
+@pytest.mark.parametrize("version", ["3.0.0", "3.1.0"])
+def test_schema_that_doubles_with_each_level_of_an_answer_ends(version: str) -> None:
+    twice = document(version=version, s={"allOf": [{"properties": {"a": to("s")}}] * 2})
+    check_size(twice)
+    with pytest.raises(BeyondLimits, match="limited number of steps"):
+        faults(twice, nested(MANY))
+    assert faults(twice, nested(5)) == []
+
+
+def test_schema_of_another_dialect_does_not_escape_the_bounds() -> None:
+    inner = {"allOf": [{"properties": {"a": to("s")}}] * 2}
+    with pytest.raises(BeyondLimits):
+        faults(
+            document(version="3.1.0", s={"$schema": "http://json-schema.org/draft-07/schema#", **inner}), nested(MANY)
+        )
+
+
+def test_messages_that_hold_long_values_count() -> None:
+    with pytest.raises(BeyondLimits):
+        faults(document(s={"anyOf": [{"type": "integer"}] * MOST_ENTRIES}), "x" * 1_000_000)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["(a+)+$", "(a|a)(a|a)(a|a)(a|a)$", "a?" * MANY + "a" * MANY, r"(a*)\1*$", "(?:a*)*b"]
+)
+def test_pattern_that_may_take_for_ever_judges_nothing(pattern: str) -> None:
+    assert not is_plain(pattern)
+    assert faults(document(s={"type": "string", "pattern": pattern}), "a" * MANY + "!") == []
+    named = {"patternProperties": {pattern: {}}, "additionalProperties": False}
+    assert faults(document(s=named), {"a" * MANY + "!": 1}) == []
+
+
+@pytest.mark.parametrize("pattern", ["^0x[0-9a-fA-F]{40}$", "^[a-z]+$", "[0-9]{4}-[0-9]{2}"])
+def test_plain_pattern_is_judged(pattern: str) -> None:
+    assert len(faults(document(s={"properties": {"a": {"pattern": pattern}}}), {"a": "?"})) == 1
+
+
+def test_member_named_as_a_word_of_schemas_is_judged() -> None:
+    named = {"properties": {"pattern": {"type": "integer"}, "unevaluatedItems": {"type": "integer"}}}
+    assert len(faults(document(s=named), {"pattern": "x", "unevaluatedItems": "x"})) == 2
+
+
+@pytest.mark.parametrize(("last", "number"), [({"a": 9}, 1), ({"a": -1}, 0)])
+def test_long_list_of_different_items(last: object, number: int) -> None:
+    items = [*({"a": at} for at in range(20_000)), last]
+    assert len(faults(document(s={"type": "array", "uniqueItems": True}), items)) == number
