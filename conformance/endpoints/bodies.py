@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
 import zlib
 from collections.abc import Mapping
-from email.message import EmailMessage
 from typing import NamedTuple
 
 LONGEST_ANSWER = 32 * 1024 * 1024
@@ -23,6 +23,9 @@ MOST_OF_A_CASE = 128 * 1024 * 1024
 """What the other answers of one case may take in memory together: it may hold them all."""
 BYTES_OF_A_VALUE = 100
 """About what Python takes for a value of JSON in an array or an object."""
+CHARSET = re.compile(r";\s*charset\s*=\s*\"?([A-Za-z0-9_.:-]+)", re.IGNORECASE)
+LONGEST_LABEL = 1_000
+"""Characters of a Content-Type that are searched for its charset."""
 NO_ENCODING = frozenset({"", "identity"})
 GZIP = frozenset({"gzip", "x-gzip"})
 WITH_HEADER = 31
@@ -105,9 +108,8 @@ def _unpacked(raw: bytes, most: int) -> tuple[bytes, str]:
 
 def _labelled(raw: bytes, content_type: str) -> str:
     """Bytes that are no UTF-8 in the charset of their label, which is for pages and other texts."""
-    label = EmailMessage()
-    label["Content-Type"] = content_type
+    stated = CHARSET.search(content_type[:LONGEST_LABEL])
     try:
-        return raw.decode(label.get_content_charset() or "utf-8", "replace")
+        return raw.decode(stated[1] if stated else "utf-8", "replace")
     except (LookupError, ValueError):
         return raw.decode("utf-8", "replace")
