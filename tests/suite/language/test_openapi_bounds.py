@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from tiny_node import TinyNode, Told
 
+from conformance.drivers.openapi import bounds
 from conformance.drivers.openapi.bounds import MOST_ENTRIES, MOST_VALUES, check_size, is_plain
 from conformance.drivers.openapi.description import Description
 from conformance.drivers.openapi.document import check_document
@@ -70,7 +71,8 @@ def test_long_descriptions_within_the_limits_are_read() -> None:
 
 
 @pytest.mark.parametrize("version", ["3.0.0", "3.1.0"])
-def test_schema_that_doubles_with_each_level_of_an_answer_ends(version: str) -> None:
+def test_schema_that_doubles_with_each_level_of_an_answer_ends(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "MOST_STEPS", 10_000)
     twice = document(version=version, s={"allOf": [{"properties": {"a": to("s")}}] * 2})
     check_size(twice)
     with pytest.raises(BeyondLimits, match="limited number of steps"):
@@ -78,7 +80,8 @@ def test_schema_that_doubles_with_each_level_of_an_answer_ends(version: str) -> 
     assert faults(twice, nested(5)) == []
 
 
-def test_schema_of_another_dialect_does_not_escape_the_bounds() -> None:
+def test_schema_of_another_dialect_does_not_escape_the_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "MOST_STEPS", 10_000)
     inner = {"allOf": [{"properties": {"a": to("s")}}] * 2}
     with pytest.raises(BeyondLimits):
         faults(
