@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from conformance.doctor.finding import Finding, State
+from conformance.drivers.openapi.bounds import check_size
 from conformance.drivers.openapi.description import Description
 from conformance.drivers.openapi.requests import DescribedRequest, described_requests
 from conformance.endpoints.messages import Message
-from conformance.problems import ProfileSilent
+from conformance.problems import BeyondLimits, ProfileSilent
 from conformance.profile import OPERATIONS, Operation, Place
 from conformance.profile.operations import GROUP_LISTS, PERMISSION_ARRAYS, PERMISSION_FLAGS
 from conformance.service.envelopes import typed_data_forms
@@ -35,6 +36,12 @@ def fits_description(session: Session) -> Finding | None:
     document = answer.value if answer.accepted and answer.readable else None
     if not isinstance(document, dict) or not isinstance(member(document, "paths"), dict):
         return None
+    try:
+        check_size(document)
+    except BeyondLimits as problem:
+        return Finding(
+            CHECK, State.DOUBTFUL, f"openapi.json is not read: {problem.got}", "make the description smaller"
+        )
     url = f"{session.target.base_url}{CORE}/openapi.json"
     described = {(one.method, one.path): one for one in described_requests(Description(document, url))}
     faults = list(_faults(session, described))

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 
 from pydantic import JsonValue
 
+from conformance.drivers.openapi.bounds import check_size
+from conformance.problems import BeyondLimits
 from conformance.profile.errors import JSON_MEDIA_TYPE
 from conformance.profile.wire import MethodAndPath
 from conformance.service.derivations import code_cid
@@ -42,7 +45,9 @@ def _description(ask: Asker, notes: Notes) -> DescribedApi | None:
     document = object_of(answer)
     if isinstance(document.get("paths"), dict):
         notes.see("auth.openapi_public", True, "openapi.json answers without a key")
-        return DescribedApi(document, ask.url("openapi.json"))
+        with suppress(BeyondLimits):
+            check_size(document)
+            return DescribedApi(document, ask.url("openapi.json"))
     if answer.status in {401, 403}:
         notes.see("auth.openapi_public", False, f"openapi.json without a key: {answer.status}")
     return None

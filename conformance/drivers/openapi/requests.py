@@ -12,6 +12,8 @@ from conformance.values.json_values import MISSING, member, printed
 Schema = Mapping[str, object]
 DEEPEST = 20
 """How far schemas that refer to each other are followed."""
+MOST_PARTS = 1_000
+"""Schemas that are merged into one."""
 
 
 @dataclass(frozen=True)
@@ -63,9 +65,12 @@ def _request(description: Description, method: str, path: str, operation: Descri
     )
 
 
-def _whole(description: Description, schema: object, depth: int = 0) -> dict[str, object]:
+def _whole(
+    description: Description, schema: object, depth: int = 0, parts_left: Iterator[int] | None = None
+) -> dict[str, object]:
     """A schema without references at its top: what they name, and the parts of `allOf`, merged into it."""
-    if not isinstance(schema, dict) or depth > DEEPEST:
+    left = iter(range(MOST_PARTS)) if parts_left is None else parts_left
+    if not isinstance(schema, dict) or depth > DEEPEST or next(left, None) is None:
         return {}
     whole: dict[str, object] = {name: value for name, value in schema.items() if name not in {"$ref", "allOf"}}
     parts = schema.get("allOf")
@@ -73,7 +78,7 @@ def _whole(description: Description, schema: object, depth: int = 0) -> dict[str
     if isinstance(reference := schema.get("$ref"), str) and (named := description.at(reference)) is not MISSING:
         found.append(named)
     for part in found:
-        for name, value in _whole(description, part, depth + 1).items():
+        for name, value in _whole(description, part, depth + 1, left).items():
             before = whole.get(name)
             if isinstance(before, dict) and isinstance(value, dict):
                 whole[name] = {**value, **before}
@@ -83,7 +88,7 @@ def _whole(description: Description, schema: object, depth: int = 0) -> dict[str
                 whole.setdefault(name, value)
     for name in ("anyOf", "oneOf"):
         if isinstance(choices := whole.get(name), list):
-            whole[name] = [_whole(description, choice, depth + 1) for choice in choices]
+            whole[name] = [_whole(description, choice, depth + 1, left) for choice in choices]
     return whole
 
 

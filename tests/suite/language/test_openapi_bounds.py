@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 from tiny_node import TinyNode, Told
 
+from conformance.cli import main
 from conformance.drivers.openapi import bounds
 from conformance.drivers.openapi.bounds import MOST_ENTRIES, MOST_VALUES, check_size, is_plain
 from conformance.drivers.openapi.description import Description
 from conformance.drivers.openapi.document import check_document
+from conformance.drivers.openapi.requests import described_requests
 from conformance.endpoints.client import Target
 from conformance.problems import BeyondLimits
 from conformance.profile import Profile
@@ -64,6 +66,25 @@ def test_case_about_a_description_beyond_the_limits_says_so(node: TinyNode) -> N
     node.faults["openapi.json"] = lambda _: Told(200, doubling())
     with Target(node.url, Profile()) as target, pytest.raises(BeyondLimits, match="stand for more than"):
         check_document(Session(target, "a::case"))
+
+
+def test_commands_that_read_a_description_beyond_the_limits_go_on(
+    node: TinyNode, capsys: pytest.CaptureFixture[str]
+) -> None:
+    node.faults["openapi.json"] = lambda _: Told(200, doubling())
+    main(["doctor", "--node-url", node.url])
+    assert "openapi.json is not read: references that stand for" in " ".join(capsys.readouterr().out.split())
+    main(["init", node.url])
+    assert "Traceback" not in "".join(capsys.readouterr())
+
+
+def test_request_whose_schema_leads_back_to_itself_in_many_ways_is_read() -> None:
+    content = {"content": {"application/json": {"schema": to("s")}}}
+    stated = document(s={"allOf": [to("s")] * 10, "properties": {"a": {"type": "string"}}})
+    stated["paths"] = {"/p": {"post": {"requestBody": content, "responses": {}}}}
+    check_size(stated)
+    [request] = described_requests(Description(stated, "http://n/core/v1/openapi.json"))
+    assert set(request.body) == {"a"}
 
 
 def test_long_descriptions_within_the_limits_are_read() -> None:
