@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import tempfile
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Literal, TypeAlias
 
 import httpx
@@ -52,18 +52,23 @@ def _by_command(profile: Profile) -> Restarter:
     ordinary = commands.command
 
     def run(how: How, within: float) -> None:
-        _run(commands.kill_command or ordinary if how == "kill" else ordinary, profile.folder, within)
+        _run(commands.kill_command or ordinary if how == "kill" else ordinary, profile, within)
 
     return run
 
 
-def _run(command: tuple[str, ...], folder: Path, within: float) -> None:
-    """Run a command to its end. A node that it starts may keep its output open, so that goes to a file."""
+def _run(command: tuple[str, ...], profile: Profile, within: float) -> None:
+    """Run a command to its end. A node that it starts may keep its output open, so that goes to a file.
+
+    It gets all variables but the key of the wallet with ether, which is the suite's: a node outlives its restart.
+    """
+    given = {name: value for name, value in os.environ.items() if name != profile.chain.funder_key_variable}
     with tempfile.TemporaryFile() as output:
         try:
             process = subprocess.Popen(  # noqa: S603 - the vendor's own command
                 command,
-                cwd=folder,
+                cwd=profile.folder,
+                env=given,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,

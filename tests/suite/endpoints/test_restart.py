@@ -27,11 +27,13 @@ def answering() -> Iterator[Server]:
         yield server
 
 
-def profile(folder: Path, *command: str, within: float = 30, kill: tuple[str, ...] | None = None) -> Profile:
+def profile(
+    folder: Path, *command: str, within: float = 30, kill: tuple[str, ...] | None = None, **more: object
+) -> Profile:
     """A profile in this folder that states how the node is restarted."""
     how = {"command": command, "kill_command": kill, "within_seconds": within}
     path = folder / "node.yaml"
-    path.write_text(json.dumps({"capabilities": ["restart"], "restart": how}), encoding="utf-8")
+    path.write_text(json.dumps({"capabilities": ["restart"], "restart": how, **more}), encoding="utf-8")
     return load_profile(path)
 
 
@@ -39,6 +41,19 @@ def test_command_runs_in_the_folder_of_the_profile_until_the_node_answers(tmp_pa
     restart(profile(tmp_path, sys.executable, "-c", TOUCH, "done"), answering.url, "stop")
     assert (tmp_path / "done").exists()
     assert len(answering.hosts) == STEADY
+
+
+def test_command_gets_tokens_and_not_the_key_of_the_wallet(
+    tmp_path: Path, answering: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OWN_FUNDER_KEY", "f" * 64)
+    monkeypatch.setenv("OWN_WORD", "of the platform")
+    tell = "import json, os; json.dump(dict(os.environ), open('environment.json', 'w'))"
+    chain = {"funder_key_variable": "OWN_FUNDER_KEY"}
+    restart(profile(tmp_path, sys.executable, "-c", tell, chain=chain), answering.url, "stop")
+    given = json.loads((tmp_path / "environment.json").read_text(encoding="utf-8"))
+    assert given["OWN_WORD"] == "of the platform"
+    assert "f" * 64 not in given.values()
 
 
 def test_node_that_still_starts_is_asked_again(tmp_path: Path, answering: Server) -> None:
