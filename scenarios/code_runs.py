@@ -25,10 +25,13 @@ SLOW_RUN, QUICK_REFUSAL = 1.5, 1.0
 @case("one-byte-off", requirements=["EXEC-220"], needs=NEEDS)
 def one_byte_off(judge: Judge, node: Node) -> None:
     """Code that differs from the listed action in one byte is another action."""
-    on = one_group(node)
+    # Listed is the form that others fold into: without blanks at its ends, lines end with LF.
+    code = node.actions.source("sign_message").strip()
+    on = one_group(node, node.actions.of_code(code))
     runs = node.signing.must_sign(on.key, on.x, on.p).accepted
-    code = on.x.code
-    for other in (f"{code} ", f" {code}", f"{code}\n", f"\t{code}", f"{code}//X", f"{code}\u00a0", f";{code}"):
+    behind, before = (" ", "\n", "\r\n", "//X", "\u00a0", "\u200b"), (" ", "\t", ";")
+    lines = code.replace("\n", "\r\n", 1)
+    for other in (*(code + text for text in behind), *(text + code for text in before), lines):
         with judge.apart():
             node.signing.must_be_refused(on.key, other, on.p, control=runs)
     # A node may take neither a byte order mark nor a control character in a code at all.

@@ -7,11 +7,12 @@ import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
+from http import HTTPStatus
 
 from pydantic import JsonValue
 
 from conformance.selftest.tools.accounts import account_of
-from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, wrap
+from conformance.selftest.tools.alter import Answered, Forward, Received, body_of, intercept, wrap
 from conformance.selftest.tools.alter_runs import RUN, change_code, change_verdicts, own_groups
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import KeyInfo
@@ -53,6 +54,30 @@ def codes_alike_are_one_action(node: Node, canonical: Callable[[str], str]) -> N
         return known.setdefault(canonical(code), original(code))
 
     wrap(node.runs, "action", action)
+
+
+@mutant(
+    "EXEC-220",
+    each=[
+        row("trimmed", str.strip),
+        row("without-blanks-behind", str.rstrip),
+        row("line-feeds", lambda code: code.replace("\r\n", "\n")),
+        row("without-byte-order-mark", lambda code: code.removeprefix("\ufeff")),
+        row("without-zero-width", lambda code: code.replace("\u200b", "")),
+    ],
+    also="ACT-140 EXEC-040",
+)
+def refused_codes_run_in_another_form(node: Node, canonical: Callable[[str], str]) -> None:
+    """Where a code may not run, decide by its canonical form, and run it; the label names the form."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given, sent = await forward(request), body_of(request)
+        form = canonical(str(sent["code"]))
+        if given.status != HTTPStatus.FORBIDDEN or form == sent["code"]:
+            return given
+        return await forward(replace(request, body=json.dumps({**sent, "code": form}).encode()))
+
+    intercept(node, RUN, handler)
 
 
 @mutant("EXEC-040", also="EXEC-220")
