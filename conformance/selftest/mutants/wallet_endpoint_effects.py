@@ -30,6 +30,9 @@ from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Action
 from reference_node.node import Node
 
+Texts = tuple[str, str]
+"""A name and a description."""
+
 
 @mutant("EP-230", also="ACC-080 LIST-050 LIST-170")
 def only_the_newest_wallet_is_listed(node: Node) -> None:
@@ -71,10 +74,17 @@ def listed_hashes_are_reversed(node: Node) -> None:
     change_items(node, "list_actions", each(reversed_hash))
 
 
-@mutant("EP-290", also="ACT-060 EP-280 LIST-170")
-def deleted_metadata_come_back(node: Node) -> None:
-    """Restore the labels of a deleted action when it is registered again."""
-    buried: dict[tuple[int, bytes], tuple[str, str]] = {}
+@mutant(
+    "EP-290",
+    each=[
+        row("whatever-is-given", lambda _, former: former),
+        row("where-no-description-is-given", lambda given, former: (given[0], given[1] or former[1])),
+    ],
+    also="ACT-060 EP-280 LIST-170",
+)
+def deleted_metadata_come_back(node: Node, texts_of: Callable[[Texts, Texts], Texts]) -> None:
+    """Restore labels of a deleted action when it is registered again; the label says when."""
+    buried: dict[tuple[int, bytes], Texts] = {}
 
     def delete(write: Write, key: int, cid_hash: bytes) -> None:
         found = next((found for found in node.accounts.actions(key, 0, 100) if found.cid_hash == cid_hash), None)
@@ -82,8 +92,9 @@ def deleted_metadata_come_back(node: Node) -> None:
         if found is not None:
             buried[key, cid_hash] = (found.name, found.description)
 
-    def add(write: Write, key: int, cid_hash: bytes, *texts: str) -> object:
-        return write(key, cid_hash, *buried.get((key, cid_hash), texts))
+    def add(write: Write, key: int, cid_hash: bytes, name: str, description: str) -> object:
+        given = (name, description)
+        return write(key, cid_hash, *texts_of(given, buried.get((key, cid_hash), given)))
 
     wrap(node.accounts, "delete_action", delete)
     wrap(node.accounts, "add_action", add)
