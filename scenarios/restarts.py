@@ -72,6 +72,8 @@ class Furnished:
     """Executes in G. It could create groups once."""
     wide: UsageKey
     """Executes in G and in the group that was removed, and creates groups."""
+    every: UsageKey
+    """Executes in every group."""
     removed_key: UsageKey
     """Did execute in G."""
     removed: Mapping[str, set[str]]
@@ -122,7 +124,8 @@ def furnished(node: Node) -> Furnished:
     node.usage_keys.rename(alice, wide.key, "renamed")
     node.groups.add(wide.key, "third", listed_to=alice)
     gone = node.usage_keys.add(alice, executes, "third")
-    for executing in (key, gone):
+    every = node.usage_keys.add(alice, Permissions(execute_in_groups=[0]), "fourth")
+    for executing in (key, gone, every):
         node.signing.must_sign(executing.key, x, p)
     once = identities("usage keys", node.usage_keys.list(alice))
     node.usage_keys.remove(alice, gone.key)
@@ -134,7 +137,7 @@ def furnished(node: Node) -> Furnished:
         "wallets of the group": {q.id.lower()},
         "actions of the group": {hashed_cid(y).lower()},
     }
-    return Furnished(alice, p, q, x, g, key.key, wide.key, gone.key, absent)
+    return Furnished(alice, p, q, x, g, key.key, wide.key, every.key, gone.key, absent)
 
 
 def grants(item: object) -> set[str]:
@@ -182,6 +185,7 @@ def signed(judge: Judge, node: Node, key: UsageKey, x: ActionCode, p: Pkp, requi
 def signs_as_before(judge: Judge, node: Node, one: Furnished) -> None:
     """The usage key still runs the action with the wallet, whose key is the same; the removed one does not."""
     control = signed(judge, node, one.key, one.x, one.p, "EXEC-010")
+    signed(judge, node, one.every, one.x, one.p, "UKEY-280")
     with judge.apart("KEYLIFE-080"):
         node.signing.must_be_refused(one.removed_key, one.x, one.p, control=control, classes=["any"])
 
@@ -234,6 +238,7 @@ def goes_on(judge: Judge, node: Node, one: Furnished) -> None:
         "LIST-120",
         "PKP-100",
         "PKP-110",
+        "UKEY-280",
     ],
     needs=NEEDS,
 )

@@ -15,7 +15,7 @@ from eth_utils.address import to_canonical_address
 from pydantic import JsonValue
 
 from conformance.selftest.mutants.conversion_old_key import GROUP_WRITES, old_key_lives
-from conformance.selftest.tools.accounts import Write
+from conformance.selftest.tools.accounts import Write, permissions_of
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -34,7 +34,7 @@ from conformance.selftest.tools.alter_attestation import CHECKSUMS, QUOTE, certi
 from conformance.selftest.tools.alter_contract import around_conversion
 from conformance.selftest.tools.alter_envelopes import address_in
 from conformance.selftest.tools.alter_payments import Confirm, give, ledger_of, payments_of, take
-from conformance.selftest.tools.alter_runs import RUN
+from conformance.selftest.tools.alter_runs import RUN, change_verdicts
 from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.billing.ledger import Intent
@@ -207,6 +207,18 @@ def restart_opens_removed_usage_keys(node: Node) -> None:
         write(acting, hashed)
 
     wrap(node.accounts, "remove_usage_key", remove)
+
+
+@mutant("UKEY-280", also="EXEC-010 SCOPE-020", restarts=True)
+def restart_lets_the_wildcard_run_nothing(node: Node) -> None:
+    """Refuse runs of usage keys that execute in every group after a restart."""
+
+    def permitted(was: bool, run: tuple[int, bytes, bytes | None]) -> bool:
+        held = permissions_of(node, run[0])
+        return was and not (held is not None and 0 in held.execute_in_groups)
+
+    if restarts_of(node):
+        change_verdicts(node, permitted)
 
 
 @mutant("KEYLIFE-020", "KEYLIFE-030", also="EXEC-010 KEYLIFE-010", restarts=True)
