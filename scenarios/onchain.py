@@ -107,7 +107,7 @@ def attach_keeps_each_argument(judge: Judge, node: Node) -> None:
     rows = {
         (FAR_AHEAD, 7): Permissions(True, False, False, [a], [b], [c], [d]),
         (FAR_AHEAD + 1, 70): Permissions(False, True, False, [b], [c], [d], [a]),
-        (FAR_AHEAD + 2, 700): Permissions(False, False, True, [c], [d], [a], [b]),
+        (FAR_AHEAD + 2, 2**64 + 700): Permissions(False, False, True, [c], [d], [a], [b]),
     }
     with judge():
         signature = node.contract.signature("set_usage_api_key")

@@ -265,6 +265,7 @@ STORED = "KEYLIFE-010 MINT-150 SCOPE-010 UKEY-010"
         ),
         row("without-expiration", lambda given: (*given[:2], 0, *given[3:]), breaks="UKEY-380"),
         row("without-balance", lambda given: (*given[:3], 0, *given[4:]), breaks="UKEY-380"),
+        row("balance-in-64-bits", lambda given: (*given[:3], given[3] % 2**64, *given[4:]), breaks="UKEY-380"),
         row("expiration-as-balance", lambda given: _exchanged(given, 2, 3), breaks="UKEY-380"),
         row(
             "add-groups-as-remove-groups",
