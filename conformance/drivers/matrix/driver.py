@@ -29,6 +29,7 @@ from conformance.problems import (
     Departure,
     Inconclusive,
     ServerFault,
+    WrongRefusal,
 )
 from conformance.service.action_sources import API, MEMBER, NAMED_BY
 from conformance.service.refusal import Refusals
@@ -119,7 +120,10 @@ class Matrix:
         except Departure as problem:
             self._wrong[cell] = problem
             self._faults += isinstance(problem, ServerFault)
-            self._run.cells[cell.id] = replace(outcome, verdict=CellVerdict.WRONG, got=problem.got)
+            # The rule is kept where only the status of the refusal is another one, which the case tells.
+            keeps = isinstance(problem, WrongRefusal)
+            shown = replace(outcome, verdict=CellVerdict.WRONG, got=problem.got)
+            self._run.cells[cell.id] = replace(outcome, verdict=CellVerdict.REFUSED) if keeps else shown
         else:
             self._run.cells[cell.id] = replace(outcome, verdict=right)
 

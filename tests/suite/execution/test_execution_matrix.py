@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from http import HTTPStatus
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ from conformance.report.case_text import explain
 from conformance.resources import scenarios
 from conformance.run.loader import load_pack
 from conformance.run.runner import run_case
-from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, refusal, wrap
+from conformance.selftest.tools.alter_runs import RUN
 from conformance.selftest.tools.serving import target_node
 from conformance.verdict import CellOutcome, CellVerdict, Outcome, Verdict
 from reference_node.node import Node
@@ -77,6 +79,21 @@ def test_wrong_cell_is_named_with_the_rules_reason_and_the_command_that_tries_it
 def test_other_cells_are_tried_after_a_wrong_one() -> None:
     verdicts = [cell.verdict for cell in matrix_of(("account/*/*/1",), account_key_needs_nothing).cells]
     assert (verdicts.count(CellVerdict.GRANTED), verdicts.count(CellVerdict.WRONG)) == (12, 13)
+
+
+def test_cell_that_is_refused_with_another_status_is_refused_all_the_same() -> None:
+    def answers_401(node: Node) -> None:
+        async def handler(request: Received, forward: Forward) -> Answered:
+            given = await forward(request)
+            return refusal(HTTPStatus.UNAUTHORIZED) if given.status == HTTPStatus.FORBIDDEN else given
+
+        intercept(node, RUN, handler)
+
+    outcome = matrix_of(("account/*/none/1",), answers_401)
+    assert outcome.verdict is Verdict.FAIL
+    assert outcome.properties["problem"] == "wrong-refusal"
+    assert tried(outcome)[WRONG].verdict is CellVerdict.REFUSED
+    assert CellVerdict.WRONG not in {cell.verdict for cell in outcome.cells}
 
 
 def test_run_without_credit_leaves_cells_untried_and_is_inconclusive() -> None:
