@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import os
 import threading
 import time
 from collections import defaultdict
@@ -112,7 +113,7 @@ class Target:
         """How many departures occurred again after longer waits."""
         self.judging: Mapping[str, Sequence[object]] = {}
         """The cases that the run has selected, by id without the row."""
-        self.seen_keys = SeenKeys()
+        self.seen_keys = SeenKeys(control_token(profile))
         self.repeatable_names: set[str] = set()
         """The kinds of objects of which the node has taken two of the same name in one account."""
         self._volume = Volume()
@@ -454,6 +455,12 @@ def _content(message: Message) -> bytes | Iterator[bytes] | None:
     if any(name.lower() == "transfer-encoding" for name in message.headers):
         return iter([content[:BYTES_OF_FIRST_CHUNK], content[BYTES_OF_FIRST_CHUNK:]])
     return content
+
+
+def control_token(profile: Profile) -> str | None:
+    """The token of the test control; None where the profile names no variable, or one that is not set."""
+    variable = profile.control_token_variable
+    return None if variable is None else os.environ.get(variable, "").strip() or None
 
 
 def _longest(profile: Profile) -> float:

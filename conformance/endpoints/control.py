@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import Literal
 
 from pydantic import JsonValue
 
-from conformance.endpoints.client import Target
+from conformance.endpoints.client import Target, control_token
 from conformance.endpoints.log import ExchangeLog
 from conformance.endpoints.messages import Answer, Message
 from conformance.endpoints.requests import JSON_TYPE
@@ -22,8 +21,8 @@ def control_headers(profile: Profile) -> dict[str, str]:
     variable = profile.control_token_variable
     if variable is None:
         return headers
-    token = os.environ.get(variable, "").strip()
-    if not token:
+    token = control_token(profile)
+    if token is None:
         raise NoControlToken(f"a token in the variable {variable}, which the profile names", "it is not set")
     return {**headers, "Authorization": f"Bearer {token}"}
 

@@ -10,6 +10,7 @@ import re
 import shlex
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Set
+from contextlib import suppress
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -48,7 +49,7 @@ FRAGMENT = 10
 LEAST_VARIED = 4
 """A fragment of fewer different characters, as ten zeros, stands in many a text."""
 USER = re.compile(r"(https?://)[^/\s@'\"]+@")
-PRIVATE_KEY, OTHER_KEY = "[private key]", "[key of another case]"
+PRIVATE_KEY, OTHER_KEY, WITHHELD = "[private key]", "[key of another case]", "[secret of the profile]"
 """The marks in place of keys that have no name."""
 
 
@@ -64,10 +65,33 @@ class Place(NamedTuple):
     mark: str
 
 
+class Forms(NamedTuple):
+    """What discloses a credential."""
+
+    spellings: frozenset[str]
+    fragments: frozenset[str]
+    """In lower case."""
+    encoded: bytes | None
+    """The bytes that it encodes."""
+
+
+def forms_of(value: str) -> Forms:
+    """What discloses this credential."""
+    encoded: bytes | None = None
+    texts = [value]
+    with suppress(ValueError):
+        encoded = key_bytes(value)
+        texts += [encoded.hex(), base64.b64encode(encoded).decode()]
+    fragments = frozenset(one for text in texts for one in _fragments(text[:LONGEST_SPELLING]))
+    return Forms(spellings(value), fragments, encoded)
+
+
 class SeenKeys:
     """The keys of all cases of a run: an answer may reveal the key of another case."""
 
-    def __init__(self) -> None:
+    def __init__(self, withheld: str | None = None) -> None:
+        """Hide this secret, too, which no case makes and any answer may reveal."""
+        self.withheld = forms_of(withheld) if withheld and len(withheld) >= SHORTEST else None
         self.secrets: set[bytes] = set()
         """The 32 bytes that credentials encode."""
         self._addresses: set[str] = set()
@@ -127,21 +151,23 @@ class Secrets:
         """Private keys of wallets that occurred in a text."""
         self._leaked: dict[str, str] = {}
         """The replacement of spellings of private keys that occurred in a text."""
+        if self.seen.withheld is not None:
+            self._note(self.seen.withheld, WITHHELD)
 
     def learn(self, value: object) -> None:
         """Record a value as a credential."""
         if isinstance(value, str) and len(value) >= SHORTEST and value not in self._names:
             name = self._names[value] = f"$API_KEY_{len(self._names) + 1}"
-            self._spellings |= dict.fromkeys(spellings(value), name)
-            self._fragments |= dict.fromkeys(_fragments(value[:LONGEST_SPELLING]), name)
-            try:
-                raw = key_bytes(value)
-            except ValueError:
-                return
-            for form in (raw.hex(), base64.b64encode(raw).decode()):
-                self._fragments |= dict.fromkeys(_fragments(form[:LONGEST_SPELLING]), name)
-            self._secrets[raw] = name
-            self.seen.secrets.add(raw)
+            forms = forms_of(value)
+            self._note(forms, name)
+            if forms.encoded is not None:
+                self.seen.secrets.add(forms.encoded)
+
+    def _note(self, forms: Forms, mark: str) -> None:
+        self._spellings |= dict.fromkeys(forms.spellings, mark)
+        self._fragments |= dict.fromkeys(forms.fragments, mark)
+        if forms.encoded is not None:
+            self._secrets[forms.encoded] = mark
 
     @property
     def names(self) -> Mapping[str, str]:
@@ -149,8 +175,9 @@ class Secrets:
         return self._names
 
     def found_in(self, text: str) -> bool:
-        """Whether the text contains a credential in any spelling, escaped or not."""
-        return any(spelling in layer.text for layer in layers(text) for spelling in self._spellings)
+        """Whether the text contains a credential of the case in any spelling, escaped or not."""
+        own = [spelling for spelling, mark in self._spellings.items() if mark != WITHHELD]
+        return any(spelling in layer.text for layer in layers(text) for spelling in own)
 
     def hide(self, text: str) -> str:
         """The text with `$API_KEY_1` for each credential, and marks for other keys and for texts that look like one.

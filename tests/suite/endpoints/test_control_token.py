@@ -29,6 +29,17 @@ def test_token_of_the_named_variable_is_sent_and_never_shown(node: TinyNode, mon
     assert SPOKEN not in repr(log.redacted(0))
 
 
+@pytest.mark.parametrize("shown", [SPOKEN, SPOKEN.upper(), SPOKEN[::-1], SPOKEN.encode().hex(), "-".join(SPOKEN)])
+def test_token_is_hidden_in_the_answers_of_every_case(
+    node: TinyNode, monkeypatch: pytest.MonkeyPatch, shown: str
+) -> None:
+    monkeypatch.setenv("MY_TOKEN", SPOKEN)
+    with target(node, "MY_TOKEN") as there:
+        of_a_case = Secrets(there.seen_keys)
+    assert of_a_case.hide(f"a group called {shown}") == "a group called [secret of the profile]"
+    assert not of_a_case.found_in(SPOKEN)  # which is no key that an answer must not show
+
+
 def test_without_a_named_variable_no_token_is_sent(node: TinyNode) -> None:
     log = ExchangeLog(Secrets())
     with target(node, None) as there:
