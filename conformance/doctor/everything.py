@@ -45,7 +45,7 @@ def examine(target: Target) -> Iterator[Finding]:
         except StepProblem as problem:
             result = of_problem(name, problem, session.log)
         if result:
-            yield result
+            yield result.hidden_by(session.secrets.hide)
 
 
 def _paths(session: Session) -> Finding:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from conformance.endpoints.log import ExchangeLog
@@ -32,6 +33,10 @@ class Finding:
     """Whether the run has to end, because no case could judge the node."""
     tells_run: bool = False
     """Whether a run says it before its cases, though it goes on."""
+
+    def hidden_by(self, hide: Callable[[str], str]) -> Finding:
+        """The finding without keys: an answer may repeat those of the requests."""
+        return replace(self, found=hide(self.found), mend=hide(self.mend))
 
 
 def of_problem(check: str, problem: StepProblem, log: ExchangeLog) -> Finding:

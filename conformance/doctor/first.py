@@ -42,7 +42,7 @@ def first_look(target: Target, *, spends: bool = True) -> Iterator[Finding]:
         except StepProblem as problem:
             finding = of_problem(check.__name__.strip("_"), problem, session.log)
         if finding:
-            yield finding
+            yield finding.hidden_by(session.secrets.hide)
             if finding.ends_run:
                 return
 

@@ -60,6 +60,12 @@ def test_member_that_is_missing_is_told_with_its_operation(node: TinyNode, capsy
     assert "…" not in told
 
 
+def test_answer_that_repeats_a_key_is_told_without_it(node: TinyNode) -> None:
+    node.faults["add_group"] = lambda asked: Told(402, {"detail": f"{asked.key} has no credit"})
+
+    assert "$API_KEY_1 has no credit" in findings(node)["credit"].found
+
+
 def test_look_that_may_not_spend_makes_nothing(node: TinyNode) -> None:
     assert "credit" not in findings(node, spends=False)
     assert "new_account" not in node.paths()
