@@ -59,13 +59,14 @@ def _init(arguments: argparse.Namespace) -> int:
         if arguments.tries or key:
             try_out(ask, notes, key)
     if ACCOUNT in notes.unclear:
-        print(f"service-conformance: {plain(notes.unclear[ACCOUNT])}; {WITHOUT_ACCOUNT}", file=sys.stderr)
+        why = plain(ask.secrets.hide(notes.unclear[ACCOUNT]))
+        print(f"service-conformance: {why}; {WITHOUT_ACCOUNT}", file=sys.stderr)
     if notes.contradicted:
         named = ", ".join(notes.contradicted)
         print(
             f"service-conformance: the node shows otherwise than {arguments.profile} states: {named}", file=sys.stderr
         )
-    text = written(notes, arguments.url, _told(ask, notes))
+    text = written(notes, arguments.url, _told(ask, notes), ask.secrets.hide)
     if arguments.output is None:
         print_document(text)
     else:

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from conformance.endpoints.client import Target
 from conformance.endpoints.log import ExchangeLog
 from conformance.endpoints.messages import Answer, Message
-from conformance.endpoints.redaction import Secrets
+from conformance.endpoints.redaction import SECRET_MEMBERS, Secrets
 from conformance.endpoints.requests import JSON_TYPE
 from conformance.values.addresses import CORE
 from conformance.values.json_text import parse, written
@@ -24,7 +24,9 @@ class Asker:
 
     def __init__(self, target: Target) -> None:
         self._target = target
-        self._log = ExchangeLog(Secrets(target.seen_keys))
+        self.secrets = Secrets(target.seen_keys)
+        """The keys of the survey, which its profile must not hold: a node may repeat them in any name."""
+        self._log = ExchangeLog(self.secrets)
         self.requests = 0
         self.writes = 0
         """Accepted requests other than GET."""
@@ -47,10 +49,14 @@ class Asker:
         headers |= {name.replace("_", "-"): value for name, value in more.items()}
         if key is not None:
             headers["X-Api-Key"] = key
+            self.secrets.learn(key)
         self.requests += 1
         whole = path if path.startswith("/") else f"{CORE}/{path}"
         answer = self._target.exchange(Message(method, whole, headers, body), self._log)
         self.writes += answer.accepted and method != "GET"
+        shown = object_of(answer)
+        for name in SECRET_MEMBERS & shown.keys():
+            self.secrets.learn(shown[name])
         return answer
 
 

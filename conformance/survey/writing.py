@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import yaml
 from pydantic import JsonValue
@@ -18,12 +18,12 @@ ASIDE = {"base_url", "extends"}
 """Keys that are never written as questions."""
 
 
-def written(notes: Notes, base_url: str, how: Iterable[str]) -> str:
-    """The text of the profile file."""
+def written(notes: Notes, base_url: str, how: Iterable[str], hide: Callable[[str], str] = str) -> str:
+    """The text of the profile file, in whose lines `hide` replaces keys."""
     lines = [*(f"# {line}" for line in how), "", f"base_url: {base_url}"]
-    lines += _seen(dict(sorted(notes.seen.items())), "")
+    lines += map(hide, _seen(dict(sorted(notes.seen.items())), ""))
     lines += ["", "# Not seen: answer these, or leave them out (then the value in brackets is assumed).", ""]
-    lines += _questions(notes)
+    lines += map(hide, _questions(notes))
     return "\n".join(lines) + "\n"
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
-from tiny_node import TinyNode, always
+from tiny_node import Asked, TinyNode, Told, always
 
 from conformance.cli import main
 from conformance.profile import load_profile
@@ -48,6 +49,36 @@ def test_init_tells_on_the_terminal_that_no_account_could_be_made(
     told = capsys.readouterr().err
     assert "no account could be made with the usual names" in told
     assert "--try --key VARIABLE" in told
+
+
+def test_profile_holds_no_key_that_the_node_gives_its_members_as_a_name(
+    node: TinyNode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = "a-key-that-the-user-has-bought-credit-for"
+    node.groups[key] = []
+    monkeypatch.setenv("MY_KEY", key)
+    path = tmp_path / "node.yaml"
+
+    def added(asked: Asked) -> Told:
+        return Told(400) if asked.text == "{" else node.honest(asked)
+
+    def renamed(asked: Asked) -> Told:
+        asked.query = {"page_number": "0", "page_size": "10"} | asked.query
+        told = node.honest(asked)
+        items = told.body if isinstance(told.body, list) else []
+        return Told(told.status, [{"id": item["id"], asked.key: item["name"]} for item in items] or told.body)
+
+    node.faults |= {
+        "add_group": added,
+        "list_groups": renamed,
+        "list_api_keys": always(404),
+        "add_usage_api_key": always(404),
+    }
+
+    assert main(["init", node.url, "--key", "MY_KEY", "-o", str(path)]) == 0
+
+    assert key not in path.read_text()
+    assert re.fullmatch(r"\$API_KEY_\d+", str(load_profile(path).wire.list_groups.item_fields.name))
 
 
 STATED = """\
