@@ -19,6 +19,8 @@ from conformance.survey.notes import Notes
 from conformance.values.json_text import written
 
 CODE = "async function main() { return 1; }"
+MOST_TRIED = 20
+"""Of the brand words and the operations that a description offers for one; there may be thousands."""
 NOBODYS_PATH = "no_such_operation_of_any_node"
 OF_BRAND = re.compile(r"/get_([a-z0-9_]+)_action_ipfs_id$")
 CODE_WORD = re.compile(r"[a-z0-9]+([-_.][a-z0-9]+)*", re.IGNORECASE)
@@ -60,7 +62,8 @@ def _brand(ask: Asker, notes: Notes) -> None:
     """
     described = notes.api.paths if notes.api else []
     words = [match[1] for path in described if (match := OF_BRAND.search(path))]
-    for word in dict.fromkeys((notes.value("brand.slug", "service"), *words, "service")):
+    offered = [*dict.fromkeys(words)][:MOST_TRIED]
+    for word in dict.fromkeys((notes.value("brand.slug", "service"), *offered, "service")):
         answer = ask.post(f"get_{word}_action_ipfs_id", body=CODE)
         if answer.accepted:
             notes.see("brand.slug", word, f"POST /get_{word}_action_ipfs_id answers")
@@ -92,6 +95,9 @@ def _paths(ask: Asker, notes: Notes) -> None:
             notes.doubt(f"{METHOD_AND_PATH}.{name}", "it depends on the brand word")
             continue
         described = notes.api.candidates(name, usual.replace("{slug}", slug)) if notes.api else []
+        if len(described) > MOST_TRIED:
+            notes.doubt(f"{METHOD_AND_PATH}.{name}", f"openapi.json describes it {len(described)} times")
+            continue
         served = [endpoint for endpoint in described if _answers(ask, notes, name, endpoint, nowhere)]
         if len(served) == 1:
             endpoint = served[0] if served[0] != usual.replace("{slug}", slug) else usual

@@ -81,6 +81,20 @@ def test_profile_holds_no_key_that_the_node_gives_its_members_as_a_name(
     assert re.fullmatch(r"\$API_KEY_\d+", str(load_profile(path).wire.list_groups.item_fields.name))
 
 
+def test_init_tries_few_of_the_operations_that_a_description_offers_for_one(node: TinyNode, tmp_path: Path) -> None:
+    paths = [f"/core/v1/get_word{number}_action_ipfs_id" for number in range(200)]
+    paths += [f"/core/v1/mint_wallet_{number}" for number in range(200)]
+    document = {"openapi": "3.1.0", "paths": {path: {"post": {}} for path in paths}}
+    node.faults["openapi.json"] = always(200, document)
+    path = tmp_path / "node.yaml"
+
+    assert main(["init", node.url, "-o", str(path)]) == 0
+
+    tried = [asked for asked in node.paths() if re.search(r"word\d|mint_wallet_", asked)]
+    assert len(tried) == 20
+    assert "openapi.json describes it 200 times" in path.read_text()
+
+
 STATED = """\
 base_url: http://elsewhere.example
 brand: {slug: harbor}
