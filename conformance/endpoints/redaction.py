@@ -14,6 +14,7 @@ from contextlib import suppress
 from itertools import takewhile
 from typing import NamedTuple
 
+from conformance.problems import BeyondLimits
 from conformance.values.escapes import layers
 from conformance.values.key_text import key_bytes, spellings
 from conformance.values.secret_text import Candidate, candidates, likely, wallet_of
@@ -23,6 +24,8 @@ SECRET_MEMBERS = frozenset({"api_key", "usage_api_key", "client_secret"})
 SECRET_HEADERS = frozenset({"x-api-key", "authorization", "x-wallet-auth"})
 SHORTEST = 16
 """Shorter values are not redacted: a test's key `x` must not blacken every x of a report."""
+LONGEST_CREDENTIAL = 16_384
+"""Characters of a key that a node gives: no server takes a longer header, and a run remembers all keys."""
 SEARCHED = 100_000
 """The number of characters of a text that are searched for unknown keys. Reports show much less of a text."""
 MOST_ADDRESSES = 100_000
@@ -162,6 +165,15 @@ class Secrets:
             self._note(forms, name)
             if forms.encoded is not None:
                 self.seen.secrets.add(forms.encoded)
+
+    def learn_members(self, answer: Mapping[str, object], exchange: int) -> None:
+        """Record the credentials that an answer gives. BeyondLimits: one is longer than any header."""
+        for name in SECRET_MEMBERS & answer.keys():
+            value = answer[name]
+            if isinstance(value, str) and len(value) > LONGEST_CREDENTIAL:
+                most = f"a credential of at most {LONGEST_CREDENTIAL} characters"
+                raise BeyondLimits(most, f"{len(value)} characters", exchange)
+            self.learn(value)
 
     def _note(self, forms: Forms, mark: str) -> None:
         self._spellings |= dict.fromkeys(forms.spellings, mark)

@@ -192,8 +192,7 @@ class Session:
     def _remember(self, request: OutgoingRequest, answer: Answer) -> None:
         value = answer.value
         if isinstance(value, dict):
-            for name in SECRET_MEMBERS & value.keys():
-                self.secrets.learn(value[name])
+            self.secrets.learn_members(value, answer.exchange)
         self.cleanup.note(request.operation.name, request.credential, request.members, value)
         if request.operation.name == "convert_to_chain_secured_account" and request.credential is not None:
             self._note_conversion(request.credential, request.members.get("new_admin_wallet_address"))

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from conformance.endpoints.client import Target
 from conformance.endpoints.log import ExchangeLog
 from conformance.endpoints.messages import Answer, Message
-from conformance.endpoints.redaction import SECRET_MEMBERS, Secrets
+from conformance.endpoints.redaction import Secrets
 from conformance.endpoints.requests import JSON_TYPE
 from conformance.values.addresses import CORE
 from conformance.values.json_text import parse, written
@@ -54,9 +54,7 @@ class Asker:
         whole = path if path.startswith("/") else f"{CORE}/{path}"
         answer = self._target.exchange(Message(method, whole, headers, body), self._log)
         self.writes += answer.accepted and method != "GET"
-        shown = object_of(answer)
-        for name in SECRET_MEMBERS & shown.keys():
-            self.secrets.learn(shown[name])
+        self.secrets.learn_members(object_of(answer), answer.exchange)
         return answer
 
 

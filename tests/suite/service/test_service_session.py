@@ -11,7 +11,7 @@ from tiny_node import Asked, TinyNode, Told, always
 from conformance.endpoints.client import Target
 from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
-from conformance.problems import Malformed, NotAccepted
+from conformance.problems import BeyondLimits, Malformed, NotAccepted
 from conformance.profile import Profile
 from conformance.service import Accounts, Groups, Session, UsageKeys, chain_id, cleanup, contract_address
 from conformance.service.cleanup import clean_up
@@ -30,6 +30,15 @@ def test_credentials_of_requests_and_answers_are_hidden_in_the_log(session: Sess
 
     assert "$API_KEY_1" in shown[0].response_body
     assert all(alice.key not in str(exchange) for exchange in shown)
+
+
+def test_credential_that_no_header_can_hold_is_not_kept_for_the_run(node: TinyNode, session: Session) -> None:
+    node.faults["new_account"] = always(200, {"api_key": "QUJD" * 5_000, "wallet_address": "0x" + "ab" * 20})
+
+    with pytest.raises(BeyondLimits, match="20000 characters"):
+        Accounts(session).new()
+
+    assert not session.target.seen_keys.secrets
 
 
 def test_witness_sees_every_request_with_its_answer(session: Session) -> None:
