@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 
 from conformance.profile import WHOLE, Operation
 from conformance.profile.operations import PERMISSION_ARRAYS
-from conformance.values.json_values import MISSING, member, printed
+from conformance.values.json_values import MISSING, member, printed, whole_number
 
 HEX = re.compile(r"0x0{0,48}[0-9a-fA-F]{1,16}")
 """A group id (u64) in hex, with as many zeros before it as a word of the chain has."""
@@ -50,7 +50,7 @@ def number_of(group: object) -> int | None:
         return group
     if isinstance(group, str) and HEX.fullmatch(group):
         return int(group, 16)
-    return int(group) if isinstance(group, str) and group.isdecimal() else None
+    return whole_number(group) if isinstance(group, str) else None
 
 
 def id_form(group: object) -> str | None:

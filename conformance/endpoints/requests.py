@@ -11,7 +11,7 @@ from conformance.profile import Operation, Place
 from conformance.profile.operations import PERMISSION_ARRAYS
 from conformance.values.addresses import CORE
 from conformance.values.json_text import written
-from conformance.values.json_values import printed
+from conformance.values.json_values import printed, whole_number
 
 JSON_TYPE = "application/json"
 GROUP_IDS = frozenset({"group_id", *PERMISSION_ARRAYS})
@@ -94,7 +94,8 @@ def _as_specified(request: OutgoingRequest, ids_listed_as_text: bool) -> dict[st
 def _as_integers(value: object) -> object:
     if isinstance(value, list):
         return [_as_integers(item) for item in value]
-    return int(value) if isinstance(value, str) and value.isdecimal() else value
+    number = whole_number(value) if isinstance(value, str) else None
+    return value if number is None else number
 
 
 def _query(members: dict[str, object], joint: str) -> str:

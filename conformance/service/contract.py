@@ -30,7 +30,7 @@ from conformance.service.refusal import Control, Refusals
 from conformance.service.session import Session
 from conformance.service.suite_wallet import SuiteWallet
 from conformance.values.ids import Address
-from conformance.values.json_values import member, printed
+from conformance.values.json_values import member, printed, whole_number
 
 EXECUTE = Function.parse("execute(address target, bytes data)")
 """The contract wallet's function with which its owner sends a call."""
@@ -49,9 +49,9 @@ def chain_id(session: Session) -> int:
 def _stated_chain_id(session: Session) -> int:
     answer = session.call("get_node_chain_config")
     stated = printed(member(answer.value, "chain_id"))
-    if not stated.isdecimal():
+    if (number := whole_number(stated)) is None:
         raise Malformed("a chain id", stated[:SHOWN], answer.exchange)
-    return int(stated)
+    return number
 
 
 def contract_address(session: Session) -> Address:

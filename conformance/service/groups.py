@@ -12,7 +12,7 @@ from conformance.service.acceptance import Accepted
 from conformance.service.lists import read_list
 from conformance.service.session import DESCRIPTION, Session
 from conformance.values.ids import Cid, GroupId, HashedCid, PkpId
-from conformance.values.json_values import MISSING, member, printed
+from conformance.values.json_values import MISSING, member, printed, whole_number
 
 ALL_PKPS = PkpId(ZERO_HASH)
 """Among a group's wallets: every wallet of the account."""
@@ -113,6 +113,7 @@ def _permitted(pkp_ids: Sequence[object], cid_hashes: Sequence[object]) -> dict[
 
 def group_id(listed: object) -> GroupId:
     """The id that a list shows as an integer or a decimal text. Raises Mismatch."""
-    if isinstance(listed, bool) or not (isinstance(listed, int) or (isinstance(listed, str) and listed.isdecimal())):
+    number = whole_number(listed) if isinstance(listed, str) else listed
+    if isinstance(number, bool) or not isinstance(number, int):
         raise Mismatch("the id of a group", printed(listed))
-    return GroupId(int(listed))
+    return GroupId(number)

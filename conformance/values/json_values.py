@@ -7,6 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 
 from conformance.problems import ProfileSilent
 
+MOST_DIGITS = 1_000
+"""Of a number in a text; the largest of the contract has 78."""
+
 
 class Missing:
     """The value of a member that is not there (unlike null, which is a value)."""
@@ -40,6 +43,11 @@ def member(value: object, name: str) -> object:
         index = int(name)
         return value[index] if -len(value) <= index < len(value) else MISSING
     return MISSING
+
+
+def whole_number(text: str) -> int | None:
+    """The number that a text of decimal digits is. None: it is none, or longer than Python reads and writes."""
+    return int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else None
 
 
 def pluck(items: Iterable[object], name: str) -> list[object]:

@@ -27,7 +27,7 @@ from conformance.profile.operations import PERMISSION_ARRAYS, PERMISSION_FLAGS
 from conformance.service.acceptance import must_accept, raise_for_trouble
 from conformance.service.refusal import ExpectedRefusal, check_refusal
 from conformance.service.runs import returned
-from conformance.values.json_values import MISSING, member, printed, printed_json, same
+from conformance.values.json_values import MISSING, member, printed, printed_json, same, whole_number
 from conformance.values.shown_text import cut
 
 TAKES = {
@@ -341,11 +341,13 @@ def _ids(array: object) -> set[object]:
     """Group ids of integers, texts, or numbers such as 1.0, which equals 1 in JSON."""
     if not isinstance(array, list):
         return {printed(array)}
-    return {int(entry) if _is_whole(entry) else printed(entry) for entry in array}
+    return {printed(entry) if (number := _whole(entry)) is None else number for entry in array}
 
 
-def _is_whole(entry: object) -> bool:
-    return isinstance(entry, int) or (isinstance(entry, float) and entry.is_integer()) or printed(entry).isdecimal()
+def _whole(entry: object) -> int | None:
+    if isinstance(entry, int) or (isinstance(entry, float) and entry.is_integer()):
+        return int(entry)
+    return whole_number(printed(entry))
 
 
 def _is_ordinary(value: object) -> bool:

@@ -7,10 +7,13 @@ import json
 import pytest
 from tiny_node import Asked, TinyNode, Told, always
 
+from conformance.drivers.fuzz.judge import _ids
+from conformance.endpoints.canonical import with_id_as_listed
 from conformance.endpoints.client import Target
+from conformance.endpoints.requests import message
 from conformance.problems import Malformed, Mismatch, ProfileSilent
 from conformance.profile import Profile
-from conformance.service import Accounts, Actions, Groups, Permissions, Session, UsageKeys, unchanged_list
+from conformance.service import Accounts, Actions, Groups, Permissions, Session, UsageKeys, chain_id, unchanged_list
 from conformance.service.derivations import code_cid
 from conformance.service.groups import group_id
 from conformance.service.usage_keys import NO_PERMISSIONS
@@ -29,6 +32,23 @@ def test_members_of_the_case_go_before_those_of_the_suite(session: Session, node
 
     assert node.asked[0].body["account_name"] == "own"
     assert node.asked[0].body["email"] == "a@b.example"
+
+
+TOO_MANY_DIGITS = "2" * 5_000
+"""More than Python reads as a number."""
+
+
+def test_number_with_thousands_of_digits_is_none(session: Session, node: TinyNode) -> None:
+    node.faults["get_node_chain_config"] = always(200, {"chain_id": TOO_MANY_DIGITS})
+    addition = session.request("add_usage_api_key", "a key", execute_in_groups=[TOO_MANY_DIGITS])
+
+    with pytest.raises(Mismatch, match="the id of a group"):
+        group_id(TOO_MANY_DIGITS)
+    with pytest.raises(Malformed, match="a chain id"):
+        chain_id(session)
+    assert with_id_as_listed({"group_id": TOO_MANY_DIGITS}, "integer") == {"group_id": TOO_MANY_DIGITS}
+    assert TOO_MANY_DIGITS in str(message(addition, ids_listed_as_text=True).body)
+    assert _ids([TOO_MANY_DIGITS, "7", 7]) == {TOO_MANY_DIGITS, 7}
 
 
 def test_answer_without_a_key_is_no_account(session: Session, node: TinyNode) -> None:
