@@ -22,7 +22,7 @@ from conformance.endpoints.interruption import Interruption
 from conformance.endpoints.log import ExchangeLog, RawExchange, Timing
 from conformance.endpoints.messages import OF_GATEWAYS, Answer, Message
 from conformance.endpoints.pace import Budget, GasBudget, Pace, PurchaseBudget
-from conformance.endpoints.patience import Patience
+from conformance.endpoints.patience import MiningPatience, Patience
 from conformance.endpoints.redaction import SeenKeys
 from conformance.endpoints.restart import Restarter
 from conformance.endpoints.transport import MOST_CONNECTIONS, Received, exchange_within, http_client, with_location
@@ -125,6 +125,7 @@ class Target:
         self._asking: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
         self.patience = patience or Patience()
         """What all threads and cases know of the node's silence."""
+        self.mining = MiningPatience()
         self._was_reached = False
         self._is_put_off = False
         """Whether the node put the last request off again and again, without saying until when."""

@@ -12,6 +12,24 @@ MOST_TIMEOUTS = 3
 """Consecutive time-outs after which the node counts as silent."""
 
 
+MINING_SECONDS, SECONDS_OF_A_CHAIN_THAT_STANDS = 180.0, 30.0
+"""How long to wait for a transaction's block, and how long once a case has waited for one in vain."""
+
+
+class MiningPatience:
+    """How long any case waits for a block: no run shall wait three minutes for each transaction of a chain at rest."""
+
+    def __init__(self, seconds: float = MINING_SECONDS, of_one_that_stands: float | None = None) -> None:
+        self._usual = seconds
+        self._less = SECONDS_OF_A_CHAIN_THAT_STANDS if of_one_that_stands is None else of_one_that_stands
+        self.seconds = seconds
+        """The wait for the next block."""
+
+    def note(self, *, is_mined: bool) -> None:
+        """Note how a wait ended."""
+        self.seconds = self._usual if is_mined else self._less
+
+
 class Patience:
     """Counts consecutive time-outs over all threads. Those of parallel requests count once."""
 

@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from conformance.endpoints.chain import ChainClient, quantity
 from conformance.endpoints.messages import SHOWN
 from conformance.endpoints.pace import GasBudget
+from conformance.endpoints.patience import MiningPatience
 from conformance.endpoints.signing import Fees, Transaction, signed
 from conformance.problems import ChainReverted, ChainTrouble, Malformed, ServerFault
 from conformance.values.json_values import member, printed
 from conformance.values.typed_data import Wallet
 
-MINING_SECONDS = 180.0
-"""How long to wait for a transaction's block. Without one the case is inconclusive."""
 FIRST_POLL_SECONDS, LONGEST_POLL_SECONDS = 0.01, 2.0
 """The first and the longest pause between two requests for a receipt; each pause is double the one before."""
 MOST_TRIES = 5
@@ -52,10 +51,10 @@ class Receipt:
 class Sender:
     """Sends transactions on the chain of one case."""
 
-    def __init__(self, chain: ChainClient, budget: GasBudget, patience: float = MINING_SECONDS) -> None:
+    def __init__(self, chain: ChainClient, budget: GasBudget, patience: MiningPatience | None = None) -> None:
         self.chain = chain
         self._budget = budget
-        self._patience = patience
+        self._patience = patience or MiningPatience()
         self._mined_at_once: dict[str, object] = {}
         """The receipt, by hash, that the chain returned in the request which sent the last transaction."""
 
@@ -165,18 +164,21 @@ class Sender:
         return True
 
     def _awaited(self, sent: str) -> Receipt:
-        deadline = time.monotonic() + self._patience
+        seconds = self._patience.seconds
+        deadline = time.monotonic() + seconds
         pause = FIRST_POLL_SECONDS
         receipt = self._mined_at_once.pop(sent, None)
         while True:
             if receipt is None:
                 receipt = self.chain.read("eth_getTransactionReceipt", [sent])
             if isinstance(receipt, dict) and receipt.get("blockNumber") is not None:
+                self._patience.note(is_mined=True)
                 if (found := receipt_of(receipt)).hash != sent:
                     raise ChainTrouble(f"the receipt of the transaction {sent}", f"that of {found.hash}")
                 return found
             if time.monotonic() + pause > deadline:
-                raise ChainTrouble(f"a block with the transaction {sent}", f"none in {self._patience:.0f} s")
+                self._patience.note(is_mined=False)
+                raise ChainTrouble(f"a block with the transaction {sent}", f"none in {seconds:.0f} s")
             self.chain.pause(pause)
             receipt = None
             pause = min(2 * pause, LONGEST_POLL_SECONDS)

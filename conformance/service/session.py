@@ -227,7 +227,7 @@ class Session:
         if self.funder is None:
             funder_of(self.profile)
             raise ProfileSilent("a profile with the capability funded_wallet", "a profile without")
-        sender = Sender(self.chain, self.target.gas)
+        sender = Sender(self.chain, self.target.gas, self.target.mining)
         return Purse(self.target, self.chain, sender, self.log, self.funder)
 
     def transact(self, wallet: Wallet, transaction: Transaction, *, to_be_reverted: bool = False) -> Receipt:

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from conformance.endpoints.pace import GasBudget
+from conformance.endpoints.patience import MiningPatience
 from conformance.endpoints.sending import GAS_OF_A_REVERT, Sender
 from conformance.endpoints.signing import Fees, Transaction
 from conformance.problems import ChainReverted, ChainTrouble, GasSpent, LoadProblem, ServerFault
@@ -240,9 +241,14 @@ def error(message: str) -> ChainReverted:
 
 
 def sent_over(
-    chain: DifficultChain, budget: GasBudget | None = None, *, to_be_reverted: bool = False
+    chain: DifficultChain,
+    budget: GasBudget | None = None,
+    *,
+    to_be_reverted: bool = False,
+    patience: MiningPatience | None = None,
 ) -> SimpleNamespace:
-    sender = Sender(chain, budget or GasBudget(None), patience=0.05)  # type: ignore[arg-type]  # what is asked of it
+    patience = patience or MiningPatience(0.05)
+    sender = Sender(chain, budget or GasBudget(None), patience)  # type: ignore[arg-type]  # what is asked of it
     transaction = Transaction("0x" + "11" * 20)
     receipt = sender.send(Wallet("w"), transaction, lambda *_: None, to_be_reverted=to_be_reverted)
     return SimpleNamespace(succeeded=receipt.succeeded, block=receipt.block, times=len(chain.sent))
@@ -279,6 +285,16 @@ def test_transaction_gets_through(answers: list[Exception | None], times: int) -
 def test_what_the_chain_does_not_do_is_no_fault_of_the_node(answers: list[Exception | None], receipt: object) -> None:
     with pytest.raises(ChainTrouble):
         sent_over(DifficultChain(answers, receipt))
+
+
+def test_all_cases_wait_less_for_a_chain_that_mines_nothing_until_it_does() -> None:
+    patience = MiningPatience(0.05, 0.0)
+    with pytest.raises(ChainTrouble):
+        sent_over(DifficultChain([None], None), patience=patience)
+    assert patience.seconds == 0.0
+
+    sent_over(DifficultChain([None], MINED), patience=patience)
+    assert patience.seconds == 0.05
 
 
 def test_receipt_that_comes_with_the_hash_is_not_asked_for_again() -> None:
