@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from tiny_node import Asked, TinyNode, Told, always
+from tiny_node import DROP, Asked, TinyNode, Told, always
 
 from conformance.profile import Profile
 from conformance.run.runner import Case, Target, run_case
@@ -65,6 +65,15 @@ def test_list_without_items_on_either_page_says_nothing_about_their_number(
 
     assert verdict is Verdict.FAIL
     assert "first_page_number" not in hint
+
+
+def test_case_fails_whatever_the_node_does_when_it_is_asked_for_the_other_page(
+    cases_of: Callable[[str], list[Case]], node: TinyNode
+) -> None:
+    node.faults["list_groups"] = lambda _: Told(200, []) if node.paths().count("list_groups") == 1 else Told(DROP)
+    (case,) = cases_of(SHOWS)
+
+    assert hint_of(case, node, 0)[0] is Verdict.FAIL
 
 
 def test_trial_of_the_other_page_is_no_exchange_of_the_case(
