@@ -183,7 +183,10 @@ BLOCKED = {
         "endpoints::usage-key-operations",
         "onchain::writes-over-http-emit-events",
     ),
-    "kind-of-key-decides:account-key-runs-nothing": ("execution_rule::account-key", "execution_rule::all-actions"),
+    "kind-of-key-decides:account-key-runs-nothing": (
+        "execution_rule::account-key",
+        "group_runs::account-key-uses-every-group",
+    ),
     "listed-names-may-be-null": ("endpoints::action-metadata", "accounts::other-accounts-actions-stay-as-they-are"),
     "lists-are-cached-for-ever": ("lists::lists-follow-group-writes", "endpoints::add-group"),
     "page-size-is-ignored:list_groups": ("lists::pages-of-list-groups", "endpoints::list-groups"),
