@@ -121,11 +121,10 @@ class Matrix:
             self._wrong[cell] = problem
             self._faults += isinstance(problem, ServerFault)
             # The rule is kept where only the status of the refusal is another one, which the case tells.
-            keeps = isinstance(problem, WrongRefusal)
-            shown = replace(outcome, verdict=CellVerdict.WRONG, got=problem.got)
-            self._run.cells[cell.id] = replace(outcome, verdict=CellVerdict.REFUSED) if keeps else shown
-        else:
-            self._run.cells[cell.id] = replace(outcome, verdict=right)
+            if not isinstance(problem, WrongRefusal):
+                self._run.cells[cell.id] = replace(outcome, verdict=CellVerdict.WRONG, got=problem.got)
+                return
+        self._run.cells[cell.id] = replace(outcome, verdict=right)
 
     def _failure(self) -> Departure:
         first, *others = self._wrong
