@@ -28,7 +28,6 @@ from reference_node.api import (
 from reference_node.api.openapi import describe
 from reference_node.api.pages import add_pages
 from reference_node.api.requests import body_members
-from reference_node.api.route import long_bodies
 from reference_node.api.unknown_paths import refuse_unknown_paths
 from reference_node.billing.database import LedgerUnavailable
 from reference_node.chain.contract_abi import ContractRefusal
@@ -40,6 +39,7 @@ from reference_node.refusals import chain_problem, problem_of
 from reference_node.serving.control_token import ControlToken
 from reference_node.serving.cross_origin import CrossOrigin
 from reference_node.serving.hosts import KnownHosts
+from reference_node.serving.long_bodies import LongBodies
 from reference_node.serving.proxies import Proxies
 from reference_node.serving.request_ids import LOG, InternalErrors, RequestIds
 from reference_node.settings import Settings
@@ -75,7 +75,7 @@ def build_app(settings: Settings) -> FastAPI:
     if settings.payments == "simulator":
         app.mount(SIMULATOR, EmbeddedSimulator())
     app.state.rpc_threads = json_rpc.RpcThreads()
-    app.state.long_bodies = long_bodies()
+    app.state.long_bodies = LongBodies()
     describe(app)
     add_pages(app)
     _answer_problems(app)

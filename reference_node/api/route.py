@@ -6,8 +6,6 @@ import json
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from anyio import CapacityLimiter
-from anyio.to_thread import run_sync
 from fastapi import Request, Response
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
@@ -21,19 +19,11 @@ from reference_node.strict_json import Json, parse, read_body, repeated, require
 DOORS: dict[object, Callable[[Request, Node], object]] = {authenticate: caller_of, billing_wallet: wallet_of}
 """The authentication function for each FastAPI dependency. It runs before the request's body is read."""
 
-LONG_BODY = 64 * 1024
-"""Bytes of a body that is parsed apart from the event loop: a megabyte of numbers takes more than half a second."""
-
 QUERY_LIMIT = 4096
 """Bytes of a query, many times what any operation takes: ten thousand parameters take long to read, too."""
 
 MEMBERS_LIMIT = 100
 """More members than any body takes. FastAPI tells the fault of each unknown one, which takes as long as parsing it."""
-
-
-def long_bodies() -> CapacityLimiter:
-    """Lets one long body be parsed at a time; the application stores it at `state.long_bodies`."""
-    return CapacityLimiter(1)
 
 
 class ParsedRequest(Request):
@@ -77,10 +67,7 @@ class StrictRoute(APIRoute):
         return strict
 
     async def _parsed(self, request: Request, body: bytes) -> Json:
-        if len(body) < LONG_BODY:
-            value = self.read(body)
-        else:
-            value = await run_sync(self.read, body, limiter=request.app.state.long_bodies)
+        value: Json = await request.app.state.long_bodies.read(body, lambda: self.read(body))
         if isinstance(value, dict) and len(value) > MEMBERS_LIMIT:
             raise Unprocessable("request-invalid", f"the body has {len(value)} members: no body takes so many")
         return value

@@ -5,33 +5,29 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 
-from anyio import CapacityLimiter
-from anyio.to_thread import run_sync
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from reference_node.serving.aborting import ABORT
+from reference_node.serving.long_bodies import LongBodies
 from reference_node.stripe_simulator.control import control, encoded
 from reference_node.stripe_simulator.exchange import BODY_LIMIT, Answer, ApiRequest
 from reference_node.stripe_simulator.simulator import StripeSimulator
 
 CONTROL = "/control/"
 
-LONG_BODY = 64 * 1024
-"""Bytes of a body that is read apart from the event loop: a megabyte of escapes takes a third of a second."""
-
 
 class SimulatorApp:
     """Serves `/v1`, for browsers as well, and `/control` where that is asked for."""
 
     def __init__(
-        self, simulator: StripeSimulator, *, control: bool = False, long_bodies: CapacityLimiter | None = None
+        self, simulator: StripeSimulator, *, control: bool = False, long_bodies: LongBodies | None = None
     ) -> None:
-        """`long_bodies` says how many long bodies are read at a time, where others are read beside them."""
+        """`long_bodies` reads them, where a node reads others beside them."""
         self._simulator = simulator
-        self._long_bodies = long_bodies or CapacityLimiter(1)
+        self._long_bodies = long_bodies or LongBodies()
         self._control = control
         self._api = CORSMiddleware(
             self._serve_api,
@@ -61,8 +57,7 @@ class SimulatorApp:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         body = await _body(request)
         asked = ApiRequest(request.method, _path(scope), scope["query_string"], headers, body)
-        if len(body) >= LONG_BODY:
-            await run_sync(lambda: asked.parameters, limiter=self._long_bodies)
+        await self._long_bodies.read(body, lambda: asked.parameters)
         answer = await self._answer(asked)
         if answer is None:
             await _abort(scope, receive, send)

@@ -17,10 +17,9 @@ from connecting import connect, exchange, status_of
 from nodes import Running, refused
 
 from reference_node.api import route
-from reference_node.api.route import LONG_BODY
+from reference_node.serving.long_bodies import LONG_BODY
 from reference_node.strict_json import BODY_LIMIT, DEPTH_LIMIT
 from reference_node.stripe_simulator import exchange as exchange_of_stripe
-from reference_node.stripe_simulator.app import LONG_BODY as LONG_FORM
 
 JSON = {"Content-Type": "application/json"}
 USAGE_KEY = {"name": "n", "description": "d"}
@@ -352,7 +351,7 @@ def test_body_that_is_long_to_read_is_refused(running: Running, account: str, pa
     ("path", "reading", "parser", "body", "headers", "status"),
     [
         ("/core/v1/new_account", route, "parse", b'{"account_name":"%s"}' % (b"n" * LONG_BODY), JSON, 422),
-        ("/stripe/v1/payment_intents", exchange_of_stripe, "parse_form", b"amount=" + b"1" * LONG_FORM, {}, 401),
+        ("/stripe/v1/payment_intents", exchange_of_stripe, "parse_form", b"amount=" + b"1" * LONG_BODY, {}, 401),
     ],
 )
 def test_body_that_is_long_to_read_holds_up_nobody(
