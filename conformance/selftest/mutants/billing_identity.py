@@ -27,6 +27,7 @@ from conformance.selftest.tools.alter_payments import (
     claimed,
     give,
     ledger_of,
+    payments_of,
     take,
 )
 from conformance.selftest.tools.api_keys import header, key_book, presented, under
@@ -227,15 +228,22 @@ def credit_of_the_new_wallet_is_overwritten(node: Node) -> None:
 
 @mutant("BILL-070")
 def payments_end_with_the_mode(node: Node) -> None:
-    """Know an intent no more once its account was converted: what was paid is lost."""
+    """Credit no intent any more that was open when its account was converted: what was paid is lost."""
+    lost: set[str] = set()
 
     def move(original: Callable[..., None], account_hash: int, wallet: Address, new_wallet: Address) -> None:
         for intent in ledger_of(node).open_intents():
             if intent.wallet == wallet:
                 ledger_of(node).abandon(intent.id)
+                lost.add(intent.id)
         original(account_hash, wallet, new_wallet)
 
+    def confirm(original: Callable[..., None], wallet: Address, intent_id: str) -> None:
+        if intent_id not in lost:
+            original(wallet, intent_id)
+
     wrap(node.billing, "move", move)
+    wrap(payments_of(node), "confirm", confirm)
 
 
 @mutant("BILL-260", also="BILL-240 ENV-220 ERR-060")

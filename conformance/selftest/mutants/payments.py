@@ -247,15 +247,20 @@ def latest_payment_alone_is_remembered(node: Node) -> None:
 @mutant("BILL-100")
 def payment_is_credited_again_after_conversion(node: Node) -> None:
     """Credit a payment once by the account key and once by the proof of the wallet that the account has come to."""
+    by_keys: set[str] = set()
 
     async def handler(request: Received, forward: Forward) -> Answered:
         intent = ledger_of(node).intent(str(body_of(request).get("payment_intent_id")))
+        given = await forward(request)
         wallet = wallet_of(node, request)
-        if presented(request) or intent is None or wallet is None or intent.state != "credited":
-            return await forward(request)
-        if intent.wallet != wallet:
+        if not given.accepted or intent is None or wallet is None:
+            return given
+        if presented(request):
+            by_keys.add(intent.id)
+        elif intent.id in by_keys:
+            by_keys.remove(intent.id)
             give(node, wallet, intent.cents)
-        return answer(200, DONE)
+        return given
 
     intercept(node, CONFIRM, handler)
 
