@@ -134,6 +134,9 @@ def _ether(session: Session) -> Finding | None:
     if not isinstance(funder, KeyFunder):
         return Finding("ether", State.WELL, "from the test control")
     owned = session.chain.balance(funder.address)
+    if owned and session.profile.chain.id is None:
+        mend = "state chain.id in the profile; else the suite signs for whichever chain the JSON-RPC names"
+        return Finding("ether", State.DOUBTFUL, f"{variable} may pay on any chain, and chain.id is not stated", mend)
     if owned:
         return Finding("ether", State.WELL, f"{owned / 10**18:.6f} ether at {funder.address}")
     return Finding("ether", State.WRONG, f"the wallet {funder.address} of {variable} is empty", "send ether to it")

@@ -149,8 +149,11 @@ class ChainClient:
         return self._target.remembered(name, ask)
 
     def chain_id(self) -> int:
-        """The chain's id. ChainTrouble: it is another one than the run began with."""
+        """The chain's id. ChainTrouble: it is another one than the profile states, or than the run began with."""
         first = self._target.remembered("eth_chainId", self._chain_id)
+        stated = self._target.profile.chain.id
+        if stated not in {None, first}:
+            raise ChainTrouble(f"the chain {stated}, as chain.id of the profile says", f"the chain {first}")
         now = self._target.remembered("eth_chainId now", self._chain_id, SECONDS_OF_FEES)
         if now != first:
             raise ChainTrouble(f"the chain {first}, as before", f"the chain {now}")

@@ -192,11 +192,18 @@ class Abi(Section):
     writes: WriteAbi | None = WriteAbi()
 
 
+ChainId = Annotated[int, Field(ge=1)]
+"""A chain id by EIP-155."""
+
+
 class Chain(Section):
     """The settlement chain."""
 
     rpc_url: Url | None = None
     """Its JSON-RPC; needed by the capability `chain_rpc`."""
+    id: ChainId | None = None
+    """Its chain id. The suite signs transactions for no other. Null: for the one that the JSON-RPC answers
+    when the run begins."""
     funder_key_variable: VariableName | None = None
     """The environment variable that holds, in hex, the private key of a wallet whose ether the suite may use. Null: the
     test control gives ether. Where there is none, the capability `funded_wallet` needs this."""

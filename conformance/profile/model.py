@@ -53,6 +53,7 @@ NO_CHOICES = (
     "payments.methods.",
     "payments.currency",
     "chain.rpc_url",
+    "chain.id",
     "chain.funder_key_variable",
     "restart.",
     "limits.rate",

@@ -147,3 +147,14 @@ def test_funder_without_ether_makes_cases_inconclusive(setting: Setting) -> None
     done, verdicts = setting.run(key=new_wallet().key.hex())
     assert set(verdicts.values()) == {"inconclusive"}, done.stdout
     assert "in the funding wallet" in setting.written()
+
+
+def test_nothing_is_signed_for_a_chain_that_the_profile_does_not_state(setting: Setting) -> None:
+    profile = json.loads((setting.folder / "profile.yaml").read_text())
+    profile["chain"]["id"] = 5
+    (setting.folder / "profile.yaml").write_text(json.dumps(profile))
+    before = setting.balance()
+    done, verdicts = setting.run()
+    assert set(verdicts.values()) == {"inconclusive"}, done.stdout
+    assert "the chain 5, as chain.id of the profile says" in setting.written()
+    assert setting.balance() == before

@@ -200,6 +200,20 @@ def test_missing_key_of_the_funder_is_told(node: TinyNode, monkeypatch: pytest.M
         assert "NO_SUCH_KEY" in {one.check: one for one in examine(target)}["ether"].found
 
 
+@pytest.mark.parametrize(("stated", "state"), [(None, State.DOUBTFUL), (31337, State.WELL)])
+def test_funder_that_would_pay_on_any_chain_is_told(
+    node: TinyNode, monkeypatch: pytest.MonkeyPatch, stated: int | None, state: State
+) -> None:
+    monkeypatch.setenv("SUITE_FUNDER", "0x" + "1" * 64)
+    node.faults["/rpc"] = lambda asked: Told(body={"jsonrpc": "2.0", "id": asked.body["id"], "result": "0x7a69"})
+    chain = {"rpc_url": f"{node.url}/rpc", "funder_key_variable": "SUITE_FUNDER", "id": stated}
+    funded = profile(json.dumps({"capabilities": ["chain_rpc", "funded_wallet"], "chain": chain}))
+    with Target(node.url, funded, patience=Patience(5.0)) as target:
+        found = {one.check: one for one in examine(target)}["ether"]
+    assert found.state is state
+    assert ("chain.id" in found.mend) is (state is State.DOUBTFUL)
+
+
 @pytest.mark.parametrize(
     ("command", "state", "said"),
     [
