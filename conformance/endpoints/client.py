@@ -116,6 +116,8 @@ class Target:
         self.seen_keys = SeenKeys(control_token(profile))
         self.repeatable_names: set[str] = set()
         """The kinds of objects of which the node has taken two of the same name in one account."""
+        self.endless_lists: set[str] = set()
+        """The operations of which a list had no end."""
         self._volume = Volume()
         self.timings: Callable[[Timing], None] | None = None
         """Called with every exchange."""

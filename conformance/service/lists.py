@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
-from conformance.problems import Malformed, Mismatch
+from conformance.problems import BeyondLimits, Malformed, Mismatch
 from conformance.service.acceptance import must_accept
 from conformance.service.reads import Read
 from conformance.service.refusal import was_accepted
@@ -16,6 +16,8 @@ from conformance.values.json_values import member, printed, same, same_hex
 
 MOST_PAGES = 1_000
 """No case needs more pages; a longer list ignores its page number."""
+PAGES_OF_ENDLESS = 20
+"""Pages that are read of further lists of an operation of which one had no end: no run reads a thousand for each."""
 IN_GROUP = ("list_wallets_in_group", "list_actions")
 """The lists that may be those of one group."""
 
@@ -52,7 +54,7 @@ def only(items: Iterable[object], name: str, value: object) -> object:
 
 
 def read_pages(session: Session, request: OutgoingRequest, page_size: int | None = None) -> list[object]:
-    """All items in order. Departures: a refusal, a page that is no array or is too long, the same page again.
+    """All items in order. Departures: a refusal, a page that is no array or is too long, the same page again, no end.
 
     A page behind the last may be empty or refused: the specification does not say which. Where the profile does not
     state the largest size, a node may serve less than was asked for: then only such a page ends the list.
@@ -62,7 +64,9 @@ def read_pages(session: Session, request: OutgoingRequest, page_size: int | None
     first = first_page(session)
     items: list[object] = []
     previous: list[object] = []
-    for number in range(MOST_PAGES):
+    endless = session.target.endless_lists
+    most = PAGES_OF_ENDLESS if request.operation.name in endless else MOST_PAGES
+    for number in range(most):
         page = page_or_none(session, request, number, size) if number else read_page(session, request, number, size)
         if page and page == previous:
             raise Malformed(f"other items on page {first + number} than on the one before", printed(page)[:300])
@@ -70,7 +74,11 @@ def read_pages(session: Session, request: OutgoingRequest, page_size: int | None
         if not page or (len(page) < size and short_page_ends):
             return items
         previous = page
-    raise Malformed(f"an end of the list within {MOST_PAGES} pages", f"{len(items)} items and no end")
+    expected, got = f"an end of the list within {most} pages", f"{len(items)} items and no end"
+    if most < MOST_PAGES:
+        raise BeyondLimits(expected, f"{got}, as another list of {request.operation.name} had none in {MOST_PAGES}")
+    endless.add(request.operation.name)
+    raise Malformed(expected, got)
 
 
 def first_page(session: Session) -> int:

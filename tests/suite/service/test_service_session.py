@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from dataclasses import replace
 
@@ -13,7 +14,7 @@ from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import BeyondLimits, Malformed, NotAccepted
 from conformance.profile import Profile
-from conformance.service import Accounts, Groups, Session, UsageKeys, chain_id, cleanup, contract_address
+from conformance.service import Accounts, Groups, Session, UsageKeys, chain_id, cleanup, contract_address, lists
 from conformance.service.cleanup import clean_up
 
 
@@ -39,6 +40,24 @@ def test_credential_that_no_header_can_hold_is_not_kept_for_the_run(node: TinyNo
         Accounts(session).new()
 
     assert not session.target.seen_keys.secrets
+
+
+def test_list_without_an_end_is_read_far_once(
+    session: Session, node: TinyNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers = itertools.count()
+    node.faults["list_groups"] = lambda asked: Told(
+        body=[{"id": next(numbers)} for _ in range(int(asked.query["page_size"]))]
+    )
+    monkeypatch.setattr(lists, "MOST_PAGES", 30)
+    monkeypatch.setattr(lists, "PAGES_OF_ENDLESS", 5)
+
+    with pytest.raises(Malformed, match="an end of the list within 30 pages"):
+        lists.read_list(session, "list_groups", None)
+    with pytest.raises(BeyondLimits, match="another list of list_groups had none in 30"):
+        lists.read_list(Session(session.target, "trial::two"), "list_groups", None)
+
+    assert node.paths().count("list_groups") == 35
 
 
 def test_witness_sees_every_request_with_its_answer(session: Session) -> None:
