@@ -123,7 +123,7 @@ class KeyFunder:
                 raise ChainTrouble(f"{needed} wei in the funding wallet {self.address}", f"{owned} wei")
 
         purse.target.gas.take(TRANSFER_GAS)  # reserves gas for the return transfer
-        with between_processes(f"funder {self.address.lower()}"):
+        with between_processes(f"funder {self.address.lower()}", purse.chain.pause):
             receipt = purse.sender.send(self._wallet, Transaction(address, value=reserve - held), provide)
         if not receipt.succeeded:
             raise ChainTrouble(f"a transfer from {self.address} to {address}", "it was reverted")

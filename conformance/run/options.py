@@ -239,6 +239,16 @@ class Options:
             BUDGETS,
         ),
     ] = None
+    max_minutes: Annotated[
+        float | None,
+        Spelling(
+            "--max-minutes",
+            "end the run when it has taken so long, by default 1440; --resume goes on with it",
+            "MINUTES",
+            above_0,
+            BUDGETS,
+        ),
+    ] = None
     jobs: Annotated[
         int | None,
         Spelling(

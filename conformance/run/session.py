@@ -46,6 +46,7 @@ from conformance.run.processes import CAN_FORK, CaseProcesses
 from conformance.run.runner import run_case
 from conformance.run.selection import select
 from conformance.run.threads import CaseThreads
+from conformance.run.timer import MOST_MINUTES, RunTimer
 from conformance.run.volume import FailureVolume
 from conformance.verdict import Outcome, Verdict
 
@@ -106,6 +107,8 @@ class ConformanceSession:
         earlier = self._unfinished
         self._begun = earlier.begun.again(began) if earlier else Begun.now(self.options, self.seed, began)
         self._journal = Journal(self.options.results) if self.options.results else None
+        self._timer = RunTimer(self.options.max_minutes or MOST_MINUTES)
+        config.add_cleanup(self._timer.stop)
 
     def _make_writable(self, asked: Path, folder: Path, *names: str) -> None:
         """Make the folder, until a run that writes nothing ends, and check that these files can be written into it.
@@ -142,8 +145,8 @@ class ConformanceSession:
                 self.config.add_cleanup(partial(_handle, number, signal.signal(number, signal.SIG_IGN)))
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Remember what ended the run early: a signal, or a node that has stopped answering."""
-        self._stopped_by = str(excinfo.value) or "Ctrl-C"
+        """Remember what ended the run early: a signal, its time, or a node that has stopped answering."""
+        self._stopped_by = self._timer.told or str(excinfo.value) or "Ctrl-C"
 
     @cached_property
     def _target(self) -> Target:
@@ -211,6 +214,7 @@ class ConformanceSession:
         if self._journal:
             self._journal.begin(self._begun, list(self.outcomes.values()))
         if self.node.jobs == 1 or session.testsfailed:
+            self._timer.begin()
             return None
         items = [item for item in session.items if isinstance(item, CaseItem)]
         others = [item for item in session.items if not isinstance(item, CaseItem)]
@@ -232,6 +236,7 @@ class ConformanceSession:
         self, session: pytest.Session, workers: CaseProcesses | CaseThreads, items: Iterable[CaseItem]
     ) -> None:
         waiting = {} if self._crashed else {workers.submit(item.case): item for item in items}
+        self._timer.begin()  # a thread, which the processes were not to copy
         for future in as_completed(waiting):
             if isinstance(future.exception(), BrokenProcessPool):
                 self._crashed = True
@@ -270,6 +275,7 @@ class ConformanceSession:
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Stop the nodes, write the results and take the exit status from them."""
+        self._timer.stop()
         self._ignore_signals()
         gc.unfreeze()
         if "_target" in vars(self):

@@ -9,7 +9,7 @@ from typing import Self
 from conformance.endpoints.client import Target
 from conformance.endpoints.turns import Turns
 from conformance.run.case import Case
-from conformance.run.runner import run_case
+from conformance.run.runner import CLEAN_UP_SECONDS, run_case
 from conformance.verdict import Outcome
 
 
@@ -31,6 +31,7 @@ class CaseThreads:
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
         if kind is not None:
+            self._target.end_within(CLEAN_UP_SECONDS)  # also for a case that had cleaned up already when it was ended
             self._target.interruption.begin()
         try:
             self._pool.shutdown(cancel_futures=True)

@@ -10,6 +10,11 @@ import pytest
 from plugin_project import cases, results, run, run_apart, verdicts
 from tiny_node import Asked, TinyNode, Told, always
 
+from conformance.endpoints.client import Target
+from conformance.profile import Profile
+from conformance.run.runner import CLEAN_UP_SECONDS
+from conformance.run.threads import CaseThreads
+
 pytest_plugins = ["pytester"]
 
 DYING = """
@@ -84,36 +89,35 @@ def test_run_that_sigterm_ends_leaves_whole_results(project: pytest.Pytester, no
     assert result.ret == results(project)["exit_code"]
 
 
-HUNG = """
-import os
-import signal
-import threading
-
-import pytest
-
+HURRIED = """
 import conformance.run.runner
+import conformance.run.threads
 
-conformance.run.runner.CLEAN_UP_SECONDS = 0.5
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtestloop():
-    threading.Timer(2, os.kill, (os.getpid(), signal.SIGTERM)).start()
+conformance.run.runner.CLEAN_UP_SECONDS = conformance.run.threads.CLEAN_UP_SECONDS = 0.5
 """
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_node_that_hangs_does_not_hold_up_a_run_that_is_ended(
+def test_node_that_hangs_does_not_hold_up_a_run_whose_time_is_over(
     project: pytest.Pytester, node: TinyNode, jobs: str
 ) -> None:
-    (project.path / "hung.py").write_text(HUNG, encoding="utf-8")
+    (project.path / "hurried.py").write_text(HURRIED, encoding="utf-8")
     for path in ("list_groups", "remove_group", "get_node_chain_config"):
         node.faults[path] = node.hang
 
     began = time.monotonic()
-    run_apart(project, "-p", "hung", "--node-url", node.url, "--output", "out", "--jobs", jobs)
+    options = ("--output", "out", "--jobs", jobs, "--max-minutes", "0.03")
+    run_apart(project, "-p", "hurried", "--node-url", node.url, *options)
 
-    assert "SIGTERM" in str(results(project)["interrupted"])
+    assert "its 0.03 minutes are over (--max-minutes)" in str(results(project)["interrupted"])
     assert time.monotonic() - began < 30, "each request to the node may take 45 s"
+
+
+def test_case_that_cleans_up_when_its_run_is_ended_has_a_limited_time_for_it(node: TinyNode) -> None:
+    with Target(node.url, Profile()) as target:
+        with pytest.raises(KeyboardInterrupt), CaseThreads(1, target):
+            raise KeyboardInterrupt
+        assert target.patience.left(100.0) <= CLEAN_UP_SECONDS
 
 
 WRITTEN_MEANWHILE = """
