@@ -129,11 +129,12 @@ class Node(Renewable):
             self.clock.offset_seconds = offset_seconds
 
     def rotate_certificate(self) -> None:
-        """Take a new TLS certificate. Raises `CertificateError`."""
+        """Take a new TLS certificate. Raises `CertificateError`, and `StateUnavailable`: nothing has changed."""
         with self._changing:
-            self.attestation.rotate()
             if self.state:
-                self.state.keep_certificate(*self.attestation.certificate)
+                self.attestation.rotate(self.state.keep_certificate)
+            else:
+                self.attestation.rotate()
 
     @contextmanager
     def charged(self, account_hash: int, cents: Cents) -> Iterator[None]:

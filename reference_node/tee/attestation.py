@@ -10,7 +10,7 @@ import hashlib
 import ipaddress
 import json
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -129,12 +129,18 @@ class Attestation:
                 self._evidence = self._present_evidence()
             return self._evidence
 
-    def rotate(self) -> None:
-        """Take a new certificate and make its evidence, both at once. Raises `CertificateError`."""
+    def rotate(self, keep: Callable[[int, int], object] = lambda _turn, _issued: None) -> None:
+        """Take a new certificate and make its evidence, both at once.
+
+        Raises `CertificateError`, and what `keep` raises, which stores how often it was renewed and the Unix time of
+        its issue: the former certificate is served then.
+        """
         with self._rotating:
             former, self.certificate = self.certificate, (self.certificate[0] + 1, self._clock.now())
             try:
-                self._evidence = self._present_evidence()
+                evidence = self._present_evidence()
+                keep(*self.certificate)
+                self._evidence = evidence
             except BaseException:
                 self.certificate = former
                 raise

@@ -286,6 +286,9 @@ def test_state_that_cannot_be_written_refuses_writes_and_charges_nothing(
             refused(running.post("add_group", account, group_name="g", group_description=""), 503)
             refused(running.http.post("/control/clock", json={"offset_seconds": 5}), 503, "state-unavailable")
             refused(running.http.post("/control/reset", json={}), 503)
+            evidence = running.node.attestation.evidence
+            refused(running.http.post("/control/rotate", json={}), 503, "state-unavailable")
+            assert running.node.attestation.evidence is evidence
             refused(running.post("billing/create_payment_intent", account, amount_cents=500), 503)
             paid = at_provider(running, secret, payment_method="pm_card_visa")
             assert (paid.status_code, str(tmp_path) in paid.text) == (500, False)
@@ -293,6 +296,8 @@ def test_state_that_cannot_be_written_refuses_writes_and_charges_nothing(
         assert running.node.clock.offset_seconds == 7
         running.group(account)
         intend(running, account)
+        running.http.post("/control/rotate", json={}).raise_for_status()
+        assert running.node.attestation.evidence is not evidence
 
 
 # Starts a node whose files may have so many bytes: what they exceed fails as a full disk does.
