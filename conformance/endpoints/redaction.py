@@ -9,7 +9,7 @@ import base64
 import re
 import shlex
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Container, Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from itertools import takewhile
 from typing import NamedTuple
@@ -58,6 +58,13 @@ PRIVATE_KEY, OTHER_KEY, WITHHELD = "[private key]", "[key of another case]", "[s
 
 BLOT = "\0"
 """What stands meanwhile in place of a key that is found: no part of any other."""
+
+
+class Anything(Container[bytes]):
+    """Holds all there is."""
+
+    def __contains__(self, _: object) -> bool:
+        return True
 
 
 class Place(NamedTuple):
@@ -255,9 +262,10 @@ class Secrets:
 
     def _unspelled(self, text: str) -> list[Place]:
         """Keys that are recognised by the bytes they encode, also inside longer texts."""
-        found = sorted(set(candidates(text[:SEARCHED])))
-        self._note_leaks(found)
-        marked = (Place(one.start, one.end, self._mark(one.secret)) for one in found)
+        text = text[:SEARCHED]
+        self._note_leaks(sorted(set(candidates(text))))
+        known = Anything() if self._are_many else self._secrets.keys() | self._private | self.seen.secrets
+        marked = (Place(one.start, one.end, self._mark(one.secret)) for one in set(candidates(text, known)))
         return [place for place in marked if place.mark]
 
     def hide_headers(self, headers: dict[str, str]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
@@ -45,14 +45,31 @@ class Candidate(NamedTuple):
     """Whether it stands near an end of its run. What lies deep in a long run is part of other data."""
 
 
-def candidates(text: str) -> Iterator[Candidate]:
-    """Every 32 bytes that some part of the text stands for as it is, overlapping ones included."""
-    return _candidates(text, deep=True)
+def candidates(text: str, known: Container[bytes] | None = None) -> Iterator[Candidate]:
+    """The 32 bytes that parts of the text stand for as it is, overlapping ones included.
+
+    Those near an end of a run are all told, those deep in one only if they are known.
+    """
+    for run in DECIMAL_RUN.finditer(text):
+        if (number := int(run[0])) < 1 << 8 * SECRET_BYTES:
+            yield Candidate(run.start(), run.end(), number.to_bytes(SECRET_BYTES))
+    for run in DECIMAL_BYTES.finditer(text):
+        if max(octets := [int(octet) for octet in re.findall("[0-9]+", run[1])]) < 1 << 8:
+            yield Candidate(run.start(1), run.end(1), bytes(octets))
+    for run in SEPARATED_HEX.finditer(text):
+        yield Candidate(run.start(1), run.end(1), bytes.fromhex(NO_DIGITS.sub("", run[1])))
+    for run in BASE32_RUN.finditer(text):
+        yield Candidate(run.start(), run.end(), base64.b32decode(f"{run[0].upper()}===="))
+    for run in HEX_RUN.finditer(text):
+        yield from _in_hex(run[0], run.start(), known)
+    for run in BASE64_RUN.finditer(text):
+        if not HEX_TEXT.fullmatch(run[0]):  # read as base64 it would give nothing but chance
+            yield from _in_base64(run[0], run.start(), known)
 
 
 def private_keys(text: str) -> set[bytes]:
     """What may be a private key in a text, escaped or not."""
-    return set(likely(one for layer in layers(text) for one in _candidates(layer.text, deep=False)))
+    return set(likely(one for layer in layers(text) for one in candidates(layer.text)))
 
 
 def likely(found: Iterable[Candidate]) -> Iterator[bytes]:
@@ -67,54 +84,40 @@ def wallet_of(secret: bytes) -> str:
     return PrivateKey(secret).public_key.to_address()
 
 
-def _candidates(text: str, *, deep: bool) -> Iterator[Candidate]:
-    for run in DECIMAL_RUN.finditer(text):
-        if (number := int(run[0])) < 1 << 8 * SECRET_BYTES:
-            yield Candidate(run.start(), run.end(), number.to_bytes(SECRET_BYTES))
-    for run in DECIMAL_BYTES.finditer(text):
-        if max(octets := [int(octet) for octet in re.findall("[0-9]+", run[1])]) < 1 << 8:
-            yield Candidate(run.start(1), run.end(1), bytes(octets))
-    for run in SEPARATED_HEX.finditer(text):
-        yield Candidate(run.start(1), run.end(1), bytes.fromhex(NO_DIGITS.sub("", run[1])))
-    for run in BASE32_RUN.finditer(text):
-        yield Candidate(run.start(), run.end(), base64.b32decode(f"{run[0].upper()}===="))
-    for run in HEX_RUN.finditer(text):
-        yield from _in_hex(run[0], run.start(), deep=deep)
-    for run in BASE64_RUN.finditer(text):
-        if not HEX_TEXT.fullmatch(run[0]):  # read as base64 it would give nothing but chance
-            yield from _in_base64(run[0], run.start(), deep=deep)
+def _in_hex(run: str, at: int, known: Container[bytes] | None) -> Iterator[Candidate]:
+    for skipped in (0, 1):
+        raw = bytes.fromhex(run[skipped : skipped + (len(run) - skipped) // 2 * 2])
+        for index, at_edge in _places(raw, EDGE // 2, known):
+            start = at + skipped + 2 * index
+            yield Candidate(start, start + 2 * SECRET_BYTES, raw[index : index + SECRET_BYTES], at_edge)
+    yield from _in_a_text(bytes.fromhex(run[: len(run) // 2 * 2]), at, at + len(run), known)
 
 
-def _in_hex(run: str, at: int, *, deep: bool) -> Iterator[Candidate]:
-    for start, at_edge in _places(len(run) - 2 * SECRET_BYTES + 1, deep=deep):
-        end = start + 2 * SECRET_BYTES
-        yield Candidate(at + start, at + end, bytes.fromhex(run[start:end]), at_edge)
-    yield from _in_a_text(bytes.fromhex(run[: len(run) // 2 * 2]), at, at + len(run), deep=deep)
-
-
-def _in_base64(run: str, at: int, *, deep: bool) -> Iterator[Candidate]:
+def _in_base64(run: str, at: int, known: Container[bytes] | None) -> Iterator[Candidate]:
     """The bytes of a run from each of its first four digits on: it may stand inside a longer one."""
     for skipped in range(min(4, len(run) - 42)):
         raw = _decoded(run[skipped:])
-        for index, at_edge in _places(len(raw) - SECRET_BYTES + 1, deep=deep):
+        for index, at_edge in _places(raw, EDGE, known):
             start, end = skipped + index * 4 // 3, skipped + -(-(index + SECRET_BYTES) * 4 // 3)
             yield Candidate(at + start, at + end, raw[index : index + SECRET_BYTES], at_edge)
-        yield from _in_a_text(raw, at, at + len(run), deep=deep)
+        yield from _in_a_text(raw, at, at + len(run), known)
 
 
-def _places(number: int, *, deep: bool) -> Iterator[tuple[int, bool]]:
-    """The places of a run at which a secret may begin, and whether each is near an edge; all of them if `deep`."""
-    for place in range(number):
-        at_edge = place < EDGE or place >= number - EDGE
-        if deep or at_edge:
-            yield place, at_edge
+def _places(raw: bytes, edge: int, known: Container[bytes] | None) -> Iterator[tuple[int, bool]]:
+    """The places at which a secret may begin, and whether each is near an edge; of the others those of known ones."""
+    number = len(raw) - SECRET_BYTES + 1
+    middle = range(edge, number - edge)
+    for place in (*range(min(edge, number)), *range(max(edge, middle.stop), number)):
+        yield place, True
+    if known is not None:
+        yield from ((place, False) for place in middle if raw[place : place + SECRET_BYTES] in known)
 
 
-def _in_a_text(raw: bytes, start: int, end: int, *, deep: bool) -> Iterator[Candidate]:
+def _in_a_text(raw: bytes, start: int, end: int, known: Container[bytes] | None) -> Iterator[Candidate]:
     """The secrets of a text that a run encodes; the whole run is the place of each."""
     if len(raw) > SECRET_BYTES and raw.isascii():
-        found = _candidates(raw.decode(), deep=deep)
-        yield from (Candidate(start, end, one.secret, one.at_edge) for one in found)
+        for one in candidates(raw.decode(), known):
+            yield Candidate(start, end, one.secret, one.at_edge)
 
 
 def _decoded(run: str) -> bytes:
