@@ -61,6 +61,10 @@ def _init(arguments: argparse.Namespace) -> int:
     if ACCOUNT in notes.unclear:
         why = plain(ask.secrets.hide(notes.unclear[ACCOUNT]))
         print(f"service-conformance: {why}; {WITHOUT_ACCOUNT}", file=sys.stderr)
+    if notes.cut_short:
+        parts, why = ", ".join(notes.cut_short), plain(ask.secrets.hide(next(iter(notes.cut_short.values()))))
+        again = "the profile states nothing of it: begin again with it (--profile)"
+        print(f"service-conformance: {parts}: not looked at to the end ({why}); {again}", file=sys.stderr)
     if notes.contradicted:
         named = ", ".join(notes.contradicted)
         print(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+from conformance.problems import StepProblem
 from conformance.survey.described import DescribedApi
 
 COMMANDS = "restart."
@@ -35,6 +37,18 @@ class Notes:
         """For each key that was tried in vain, the reason."""
         self.api: DescribedApi | None = None
         """What the node's OpenAPI description says; None where it has none."""
+        self.cut_short: dict[str, str] = {}
+        """The parts of the survey that met no answer, with the reason."""
+
+    @contextmanager
+    def whole(self, part: str) -> Iterator[None]:
+        """Keep what the block observes if it comes to its end: half of a list would state what is not so."""
+        seen, unclear = dict(self.seen), dict(self.unclear)
+        try:
+            yield
+        except StepProblem as problem:
+            self.seen, self.unclear = seen, unclear
+            self.cut_short[part] = f"{problem.cause}: {problem.got}"
 
     def see(self, key: str, value: JsonValue, how: str) -> None:
         """Note an observed value. If it contradicts an earlier one, drop both, unless that is stated."""

@@ -32,27 +32,31 @@ METHOD_AND_PATH = "wire.operations.method_and_path"
 
 def read(ask: Asker, notes: Notes) -> None:
     """Note what the node shows without a key."""
-    notes.api = _description(ask, notes)
-    _brand(ask, notes)
-    _paths(ask, notes)
-    _chain(ask, notes)
-    _refusals(ask, notes)
-    _capabilities(ask, notes)
-    _evidence(ask, notes)
+    for part, look in {
+        "description": _description,
+        "brand": _brand,
+        "paths": _paths,
+        "chain": _chain,
+        "refusals": _refusals,
+        "capabilities": _capabilities,
+        "evidence": _evidence,
+    }.items():
+        with notes.whole(part):
+            look(ask, notes)
 
 
-def _description(ask: Asker, notes: Notes) -> DescribedApi | None:
-    """The OpenAPI description."""
+def _description(ask: Asker, notes: Notes) -> None:
+    """Note the OpenAPI description."""
     answer = ask.get("openapi.json")
     document = object_of(answer)
     if isinstance(document.get("paths"), dict):
         notes.see("auth.openapi_public", True, "openapi.json answers without a key")
         with suppress(BeyondLimits):
             check_size(document)
-            return DescribedApi(document, ask.url("openapi.json"))
+            notes.api = DescribedApi(document, ask.url("openapi.json"))
+            return
     if answer.status in {401, 403}:
         notes.see("auth.openapi_public", False, f"openapi.json without a key: {answer.status}")
-    return None
 
 
 def _brand(ask: Asker, notes: Notes) -> None:
@@ -88,24 +92,29 @@ def _paths(ask: Asker, notes: Notes) -> None:
     Each is looked for where the description says, or else at the reference node's path.
     """
     nowhere = {method: ask.send(method, NOBODYS_PATH, body=_body(method)).status for method in METHODS}
-    slug = notes.value("brand.slug", "")
     for name in MethodAndPath.model_fields:
-        usual = str(MethodAndPath.model_fields[name].default)
-        if "{slug}" in usual and not slug:
-            notes.doubt(f"{METHOD_AND_PATH}.{name}", "it depends on the brand word")
-            continue
-        described = notes.api.candidates(name, usual.replace("{slug}", slug)) if notes.api else []
-        if len(described) > MOST_TRIED:
-            notes.doubt(f"{METHOD_AND_PATH}.{name}", f"openapi.json describes it {len(described)} times")
-            continue
-        served = [endpoint for endpoint in described if _answers(ask, notes, name, endpoint, nowhere)]
-        if len(served) == 1:
-            endpoint = served[0] if served[0] != usual.replace("{slug}", slug) else usual
-            _found(notes, name, endpoint, "openapi.json describes it, and it answers without a key")
-        elif served:
-            notes.doubt(f"{METHOD_AND_PATH}.{name}", f"openapi.json describes {', '.join(served)}")
-        else:
-            _usual_path(ask, notes, name, usual, nowhere)
+        with notes.whole(name):
+            _path(ask, notes, name, nowhere)
+
+
+def _path(ask: Asker, notes: Notes, name: str, nowhere: Mapping[str, int]) -> None:
+    slug = notes.value("brand.slug", "")
+    usual = str(MethodAndPath.model_fields[name].default)
+    if "{slug}" in usual and not slug:
+        notes.doubt(f"{METHOD_AND_PATH}.{name}", "it depends on the brand word")
+        return
+    described = notes.api.candidates(name, usual.replace("{slug}", slug)) if notes.api else []
+    if len(described) > MOST_TRIED:
+        notes.doubt(f"{METHOD_AND_PATH}.{name}", f"openapi.json describes it {len(described)} times")
+        return
+    served = [endpoint for endpoint in described if _answers(ask, notes, name, endpoint, nowhere)]
+    if len(served) == 1:
+        endpoint = served[0] if served[0] != usual.replace("{slug}", slug) else usual
+        _found(notes, name, endpoint, "openapi.json describes it, and it answers without a key")
+    elif served:
+        notes.doubt(f"{METHOD_AND_PATH}.{name}", f"openapi.json describes {', '.join(served)}")
+    else:
+        _usual_path(ask, notes, name, usual, nowhere)
 
 
 def _usual_path(ask: Asker, notes: Notes, name: str, usual: str, nowhere: Mapping[str, int]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import suppress
 from itertools import product
 from urllib.parse import urlencode
 
@@ -10,6 +11,7 @@ from pydantic import JsonValue
 
 from conformance.endpoints.canonical import id_form, number_of
 from conformance.endpoints.messages import Answer
+from conformance.problems import StepProblem
 from conformance.survey.asking import Asker, flat, items_of, name_of, nobodys_key, object_of, value_of
 from conformance.survey.conversion import conversion
 from conformance.survey.meaning import duplicates, refusals
@@ -36,14 +38,20 @@ SETTLING = 3
 
 
 def try_out(ask: Asker, notes: Notes, key: str | None = None) -> None:
-    """Use an account and note what it shows. Without a key, a new account is created."""
+    """Use an account and note what it shows. Without a key, a new account is created.
+
+    Where a connection breaks, what it was about is not observed, and the rest is.
+    """
     label = f"survey {secrets.token_hex(4)}"
     trial = Trial(ask, notes, label)
-    if key is None:
-        _make_account(trial)
-    else:
-        trial.key = key
-    if not trial.key or not _make_groups(trial):
+    has_groups = False
+    with notes.whole("accounts and groups"):
+        if key is None:
+            _make_account(trial)
+        else:
+            trial.key = key
+        has_groups = bool(trial.key) and _make_groups(trial)
+    if not has_groups:
         return
     for step in (
         _pages,
@@ -61,17 +69,23 @@ def try_out(ask: Asker, notes: Notes, key: str | None = None) -> None:
         _scope,
     ):
         if ask.writes < MOST_WRITES - LONGEST_STEP:
-            step(trial)
+            with notes.whole(step.__name__.strip("_").replace("_", " ")):
+                step(trial)
     clean_up(trial)
 
 
 def clean_up(trial: Trial) -> None:
     """Remove the usage keys and groups that the survey created."""
     for value in trial.usage_keys:
-        trial.post("remove_usage_api_key", {"usage_api_key": value})
-    mine = [item.get("id") for item in trial.all_groups() if any(trial.label in str(held) for held in item.values())]
+        with suppress(StepProblem):
+            trial.post("remove_usage_api_key", {"usage_api_key": value})
+    mine: list[JsonValue] = []
+    with suppress(StepProblem):
+        groups = trial.all_groups()
+        mine = [item.get("id") for item in groups if any(trial.label in str(held) for held in item.values())]
     for group in [*mine, *(group for group in trial.groups if group not in mine)]:
-        trial.post("remove_group", {"group_id": str(number_of(group))})
+        with suppress(StepProblem):
+            trial.post("remove_group", {"group_id": str(number_of(group))})
 
 
 def _named(

@@ -134,7 +134,7 @@ class TinyNode:
         return self._page(self.groups[account], asked)
 
     def _page(self, items: list[dict[str, object]], asked: Asked) -> Told:
-        number, size = int(asked.query["page_number"]), int(asked.query["page_size"])
+        number, size = (int(asked.query.get(name, usual)) for name, usual in (("page_number", 0), ("page_size", 10)))
         return Told(body=items[number * size : (number + 1) * size])
 
 

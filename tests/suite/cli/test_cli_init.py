@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tiny_node import Asked, TinyNode, Told, always
+from tiny_node import DROP, Asked, TinyNode, Told, always
 
 from conformance.cli import main
 from conformance.profile import load_profile
@@ -49,6 +49,23 @@ def test_init_tells_on_the_terminal_that_no_account_could_be_made(
     told = capsys.readouterr().err
     assert "no account could be made with the usual names" in told
     assert "--try --key VARIABLE" in told
+
+
+def test_init_writes_what_it_has_seen_where_a_connection_breaks(
+    node: TinyNode, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node.groups["a key"] = []
+    monkeypatch.setenv("MY_KEY", "a key")
+    node.faults["billing/balance"] = node.faults["remove_group"] = always(DROP)
+
+    assert main(["init", node.url, "--key", "MY_KEY", "-o", str(tmp_path / "node.yaml")]) == 0
+
+    told = capsys.readouterr().err
+    assert re.search("^service-conformance: .*balance.*: not looked at to the end", told, re.MULTILINE)
+    assert "begin again with it (--profile)" in told
+    text = (tmp_path / "node.yaml").read_text(encoding="utf-8")
+    assert re.search("^ +group_name: group_name", text, re.MULTILINE)
+    assert node.paths().count("remove_group") >= len(node.groups["a key"]) > 1
 
 
 def test_profile_holds_no_key_that_the_node_gives_its_members_as_a_name(
