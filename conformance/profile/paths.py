@@ -40,6 +40,26 @@ def _paths(section: type[Section], prefix: str) -> Iterator[str]:
                 yield from _paths(inner, f"{prefix}{name}.")
 
 
+@cache
+def choices(path: str) -> frozenset[str]:
+    """The words among which a key chooses; none for a key that takes anything else. Raises UnknownKey."""
+    if path not in known_paths():
+        raise UnknownKey(path)
+    section: type[Section] = Profile
+    *above, last = path.split(".")
+    for name in above:
+        kinds = _kinds(section.model_fields[name].annotation)
+        section = next(kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Section))
+    return frozenset(kind for kind in _kinds(section.model_fields[last].annotation) if isinstance(kind, str))
+
+
+def _kinds(annotation: object) -> Iterator[object]:
+    """The parts of an annotation, the values of its literals included."""
+    yield annotation
+    for inner in get_args(annotation):
+        yield from _kinds(inner)
+
+
 def value_at(profile: Profile, path: str) -> object:
     """Return the value of a key; None when it or a section above it is null. Raises UnknownKey."""
     if path not in known_paths():

@@ -71,8 +71,7 @@ def results_of(run: RunRecord, known: Catalogue | None = None, listed: Uncovered
 def _assumed(outcomes: Iterable[Outcome]) -> tuple[AssumedKey, ...]:
     """The assumed keys that inconclusive cases depend on.
 
-    Of the several keys of a case that is the one that explains it; else one that explains another case; else the
-    likeliest.
+    Of the several keys of a case that is the one that explains it; else one that explains another case; else the first.
     """
     hanging = [outcome for outcome in outcomes if outcome.assumed and outcome.failure is not None]
     hanging.sort(key=lambda outcome: not outcome.explains)

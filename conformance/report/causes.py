@@ -23,6 +23,7 @@ from conformance.problems import (
     Untrusted,
 )
 from conformance.report.results import CauseResult, Results
+from conformance.values.json_values import printed_json
 from conformance.values.shown_text import cut
 from conformance.verdict import Exchange, Outcome, Verdict
 
@@ -47,6 +48,8 @@ SHOWN = 160
 """How many characters of an answer a headline shows."""
 LONGEST = 400
 """The same of what was expected and of what came."""
+SHOWN_KEYS, SHOWN_VALUE = 3, 80
+"""Assumed keys that are shown, and characters of an assumed value."""
 TOGETHER = (Verdict.FAIL, Verdict.INCONCLUSIVE)
 
 
@@ -128,6 +131,14 @@ def _headline(members: Sequence[Outcome]) -> str:
 def _shown(exchange: Exchange) -> str:
     text = " ".join(exchange.response_body.split())
     return cut(text, SHOWN)
+
+
+def unexplained(assumed: Mapping[str, object]) -> str:
+    """Assumed keys, of which none explains what came."""
+    shown = list(assumed.items())[:SHOWN_KEYS]
+    listed = ", ".join(f"{key}: {printed_json(value)[:SHOWN_VALUE]}" for key, value in shown)
+    more = f" and {len(assumed) - len(shown)} more keys" if len(assumed) > len(shown) else ""
+    return f"{listed}{more}; none of these explains it" if len(assumed) > 1 else f"{listed}, which does not explain it"
 
 
 def counted(cause: CauseResult) -> str:

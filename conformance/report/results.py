@@ -200,7 +200,7 @@ class CaseResult(Part):
     failure: FailureShown | None
     assumed: dict[str, JsonValue] = {}
     """Of an inconclusive case that departed after it relied on what the profile does not state: these keys of the
-    profile, with the assumed values, the likeliest first; empty for others."""
+    profile, with the assumed values, the one that explains it first; empty for others."""
     traceback: str = ""
     """Python's, for an error of the suite; empty for other verdicts."""
     rerun: str
@@ -257,7 +257,7 @@ class AssumedKey(Part):
     """What came, in the first of the cases."""
     cases: tuple[str, ...]
     explains: bool = True
-    """Whether another value explains what came; false where no single key does, and this is the likeliest."""
+    """Whether another value explains what came; false where no key does: it is then one of those that cases read."""
 
 
 class Totals(Part):

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from conformance.report.causes import counted, numbered
+from conformance.report.causes import counted, numbered, unexplained
 from conformance.report.judgement import MEANINGS
 from conformance.report.ranking import broken
 from conformance.report.results import CaseResult, RequirementResult, Results
@@ -106,13 +106,18 @@ def departure(case: CaseResult) -> str:
 
 
 def _assumed(results: Results) -> Iterable[str]:
+    by_name = {case.case: case for case in results.cases}
     if results.assumed:
         yield "## Values that the profile does not state"
         yield ""
     for key in results.assumed:
         value = code(json.dumps(key.value, ensure_ascii=False))
         count = f"{len(key.cases)} cases hang" if len(key.cases) > 1 else "1 case hangs"
-        yield f"- {code(key.key)}: assumed {value}, expected {code(key.expected)}; got {code(key.got)}. {count} on it"
+        came = f"expected {code(key.expected)}; got {code(key.got)}. {count} on it"
+        if key.explains:
+            yield f"- {code(key.key)}: assumed {value}, {came}"
+        else:
+            yield f"- {code(unexplained(by_name[key.cases[0]].assumed))}: {came}"
 
 
 def _inconclusive(results: Results) -> Iterable[str]:

@@ -10,7 +10,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from conformance.report.causes import counted, numbered
+from conformance.report.causes import counted, numbered, unexplained
 from conformance.report.judgement import Judgement
 from conformance.report.matrix import drawn, matrices
 from conformance.report.ranking import broken
@@ -120,17 +120,23 @@ def _by_reason(results: Results, verdict: Verdict, name: str, style: str) -> Ite
 
 
 def _assumed(results: Results) -> Iterable[RenderableType]:
-    """A line for each assumed key, with what was expected by it and what the node answered."""
+    """A line for each assumed key, with what was expected by it and what the node answered.
+
+    Where no key explains what came, the line names several and none of them as the reason.
+    """
+    by_name = {case.case: case for case in results.cases}
     for key in results.assumed:
         cases = f"{key.cases[0]} and {len(key.cases) - 1} more" if len(key.cases) > 1 else key.cases[0]
-        value = plain(json.dumps(key.value, ensure_ascii=False))
         expected, got = (shortened(text, LONGEST_ASSUMED) for text in (key.expected, key.got))
-        unclear = "" if key.explains else " None of what was assumed explains it by itself; this is the likeliest."
-        yield Text(
-            f"Assumed: {key.key}: {value}, which the profile does not state. Expected {expected}; got {got}."
-            f"{unclear} State it in your profile; on it hang: {cases}",
-            "magenta",
-        )
+        came = f"Expected {expected}; got {got}."
+        if key.explains:
+            value = plain(json.dumps(key.value, ensure_ascii=False))
+            told = f"Assumed: {key.key}: {value}, which the profile does not state. {came} Another value explains it."
+            told += f" State it in your profile; on it hang: {cases}"
+        else:
+            keys = unexplained(by_name[key.cases[0]].assumed)
+            told = f"Assumed: {plain(keys)}. {came} Cases: {cases}"
+        yield Text(told, "magenta")
 
 
 def _spent(totals: Totals) -> str:

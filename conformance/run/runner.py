@@ -28,14 +28,14 @@ from conformance.problems import (
 )
 from conformance.profile import Operation, listening
 from conformance.run import blocked
-from conformance.run.assumed import added, explaining, hint, relied_on, when_settled
+from conformance.run.assumed import added, hint, relied_on, when_settled
 from conformance.run.blame import own_or_blocked
 from conformance.run.case import Case
 from conformance.run.credit import provide_after_conversions
 from conformance.run.known import Entry, Known, load_known
 from conformance.run.loader import load
 from conformance.run.offered import is_for_others, not_offered
-from conformance.run.stated import stated_hint
+from conformance.run.stated import assumed_that_explains, stated_hint
 from conformance.run.unanswered import when_answered
 from conformance.service.cleanup import clean_up, set_clock_right
 from conformance.service.contract_calls import ContractCalls, own_names
@@ -163,7 +163,7 @@ def _departed(case: Case, problem: StepProblem, run: CaseRun, began: float) -> O
     exchanges = _conversation(run, last) if verdict is Verdict.FAIL else None
     expected, got = (run.secrets.hide_beginning(text, LONGEST_TEXT) for text in (problem.expected, problem.got))
     failure = Failure(problem.step, expected, got, shown, replay, exchanges)
-    explains = explaining(assumed, failure.expected, exchange)
+    explains = assumed_that_explains(assumed, problem, case, run, failure, exchange) if assumed else ""
     if explains:
         assumed = {explains: assumed[explains], **assumed}
     told = hint(assumed, explains) if assumed else stated_hint(problem, run, failure, exchange) or _hint(problem, run)

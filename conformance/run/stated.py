@@ -1,7 +1,8 @@
-"""The stated key of the profile whose other value would explain a failure: the failure's hint names it."""
+"""The key of the profile, stated or assumed, whose other value would explain what a case met: its hint names it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from conformance.drivers.steps.caserun import CaseRun
@@ -9,8 +10,10 @@ from conformance.endpoints.log import ExchangeLog, RawExchange
 from conformance.endpoints.messages import Answer, Message
 from conformance.problems import Departure, LeakyRefusal, NotRefused, StateChanged, StepProblem
 from conformance.profile import Operation, read_aside
+from conformance.report.causes import SHOWN_VALUE
 from conformance.requirements import catalogue
-from conformance.run.assumed import SHOWN, explaining
+from conformance.run.case import Case
+from conformance.run.explaining import explaining
 from conformance.service.reliance import FIRST_PAGE
 from conformance.values.json_values import printed_json
 from conformance.values.shown_text import cut
@@ -25,11 +28,11 @@ BY_NO_NAME = (NotRefused, StateChanged, LeakyRefusal)
 
 def stated_hint(problem: StepProblem, run: CaseRun, failure: Failure, exchange: Exchange | None) -> str:
     """What the profile states, where another value would explain a problem; empty where none would."""
-    key = _first_page(problem, run) or (_otherwise(problem, run, failure, exchange))
+    key = first_page(problem, run) or (_otherwise(problem, run, failure, exchange))
     if not key or key in run.target.profile.assumed:
         return ""
     value = printed_json(run.target.profile_value(key))
-    return f"the profile states {key}: {cut(value, SHOWN)}; correct it there if the node is right"
+    return f"the profile states {key}: {cut(value, SHOWN_VALUE)}; correct it there if the node is right"
 
 
 def _otherwise(problem: StepProblem, run: CaseRun, failure: Failure, exchange: Exchange | None) -> str:
@@ -41,14 +44,41 @@ def _otherwise(problem: StepProblem, run: CaseRun, failure: Failure, exchange: E
         return ""
     stated = {key: value for key, value in run.reliance.stated.items() if key.startswith(OF_ANSWERS)}
     named = "" if isinstance(problem, BY_NO_NAME) else explaining(stated, failure.expected, exchange)
-    answering = (catalogue().by_id[name].profile_key for name in problem.requirements)
-    return named or next(filter(None, answering), "")
+    return named or next(iter(left_open(problem.requirements)), "")
 
 
-def _first_page(problem: StepProblem, run: CaseRun) -> str:
+def left_open(requirements: Sequence[str]) -> Sequence[str]:
+    """The profile keys that answer these statements, as far as the specification leaves them open."""
+    return [key for name in requirements if (key := catalogue().by_id[name].profile_key)]
+
+
+def assumed_that_explains(
+    assumed: Mapping[str, object],
+    problem: StepProblem,
+    case: Case,
+    run: CaseRun,
+    failure: Failure,
+    shown: Exchange | None,
+) -> str:
+    """The assumed key whose other value explains a problem, which `shown` shows; empty where none does."""
+    if isinstance(problem, BY_NO_NAME) and not isinstance(problem, NotRefused):
+        return ""
+    if first := first_page(problem, run) if FIRST_PAGE in assumed else "":
+        return first
+    number = run.last_exchange if problem.exchange is None else problem.exchange
+    name = run.log.operation(number)
+    with read_aside():
+        operation = run.target.operation(name) if name else None
+    charged = problem.requirements or case.requirements
+    keys = left_open(charged) if isinstance(problem, Departure) else []
+    return explaining(assumed, failure.expected, shown, operation, keys if len(keys) == len(charged) else [])
+
+
+def first_page(problem: StepProblem, run: CaseRun) -> str:
     """The key of the first page's number, where that page shows nothing and the page of the other number does."""
     number = run.last_exchange if problem.exchange is None else problem.exchange
-    stated = run.reliance.stated.get(FIRST_PAGE)
+    with read_aside():
+        stated = run.target.profile_value(FIRST_PAGE)
     name = run.log.operation(number)
     if stated not in FIRST_PAGES or not name or not run.target.operation(name).is_list:
         return ""

@@ -13,6 +13,7 @@ from conformance.language.matchers import Difference, Matcher, check_known_membe
 from conformance.language.shapes import ANYTHING, SCALAR, Shape, at_path, described
 from conformance.language.templates import CompileContext
 from conformance.problems import BadShape, Mismatch, UnknownName
+from conformance.profile import OPERATIONS, WHOLE, read_aside
 from conformance.values.json_values import MISSING, printed_json
 
 Path = tuple[str, ...]
@@ -60,6 +61,8 @@ class Expectations:
         """The same by a reader of paths. Raises Mismatch also for a missing member that has to be saved."""
         for path, matcher in self.matchers:
             difference = matcher(read(path), run.scope)
+            if difference and path and self._is_whole(path, run):
+                raise mismatch(difference, exchange, of=f"{self.source}, whose whole answer it is by the profile")
             if difference:
                 raise mismatch(difference.inside(".".join(path)) if path else difference, exchange, of=self.source)
         for name, path in self.saves:
@@ -71,6 +74,13 @@ class Expectations:
                     exchange,
                 )
             run.scope.variables[name] = value
+
+    def _is_whole(self, path: Path, run: CaseRun) -> bool:
+        """Whether the answer has no member of this name: by the profile it is the value itself."""
+        if self.source not in OPERATIONS:
+            return False
+        with read_aside():
+            return run.target.operation(self.source).response.get(path[0]) == WHOLE
 
 
 def compile_expectations(

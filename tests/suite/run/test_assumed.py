@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 from tiny_node import TinyNode, Told, always
 
 from conformance.endpoints.client import Target
-from conformance.profile import Profile
+from conformance.profile import Profile, resolve
 from conformance.profile.load import stated_by_vendor
-from conformance.run.assumed import explaining, hint
+from conformance.run.assumed import hint
+from conformance.run.explaining import explaining
 from conformance.run.runner import Case, run_case
 from conformance.verdict import Exchange, Outcome, Verdict
 
@@ -188,8 +189,73 @@ def test_key_is_named_whose_other_value_explains_what_came(
     assert explaining(ASSUMED | members, expected, exchange) == key
 
 
+def answered(status: int, answer: str, sent: str = "{}") -> Exchange:
+    return Exchange("POST", "http://n/x", {}, sent, status, {}, answer, 0.1, "curl")
+
+
+@pytest.mark.parametrize(
+    ("operation", "expected", "exchange", "key"),
+    [
+        ("account_exists", "true", answered(200, '{"exists":true}'), "account_exists.request_response.answer_member"),
+        ("account_exists", "true", answered(200, "false"), ""),
+        ("account_exists", "acceptance (2xx)", answered(401, "{}"), "account_exists.request_response.unknown_key"),
+        ("get_api_payers", "a list", answered(200, '{"payers":[]}'), "chain_info.api_payers_member"),
+        ("list_wallets", "a list", answered(200, '{"items":[]}'), "paging.container.form"),
+        ("create_wallet", "acceptance (2xx)", answered(405, "{}"), "operations.method_and_path.create_wallet"),
+        ("list_wallets", "acceptance (2xx)", answered(422, "{}"), ""),
+        (
+            "new_account",
+            "acceptance (2xx)",
+            answered(422, "account_name: Field required", '{"account_name":"a"}'),
+            "new_account.fields.account_name",
+        ),
+        ("new_account", "acceptance (2xx)", answered(500, "account_name", '{"account_name":"a"}'), ""),
+    ],
+)
+def test_key_of_the_called_operation_explains_what_its_other_value_would_give(
+    operation: str, expected: str, exchange: Exchange, key: str
+) -> None:
+    called = resolve(Profile(), operation)
+    read = {"wire.account_exists.request_response.unknown_key": "answers_false", **called.keys}
+    assert explaining(read, expected, exchange, called) == (key and f"wire.{key}")
+
+
+@pytest.mark.parametrize(
+    ("expected", "exchange", "left_open", "key"),
+    [
+        ("a refusal (conflict: 409)", answered(200, "{}"), (), "semantics.group_membership_idempotence.add_present"),
+        ("a refusal (forbidden: 403)", answered(200, "{}"), (), ""),
+        ("a run that fails: status 200", answered(422, "{}"), (), "exec.failure_and_limits.status"),
+        ('exactly {"a":1}', answered(200, '{"response":"{\\"a\\": 1}"}'), (), "exec.response_form"),
+        ("its own wallet to be listed", answered(200, "[]"), ["semantics.account_wallet_listed"],
+         "semantics.account_wallet_listed"),
+        ("its own wallet to be listed", answered(200, "[]"), (), ""),
+    ],
+)  # fmt: skip
+def test_choice_explains_what_its_other_value_would_give(
+    expected: str, exchange: Exchange, left_open: Sequence[str], key: str
+) -> None:
+    keys = {
+        "semantics.group_membership_idempotence.add_present": "conflict",
+        "exec.failure_and_limits.status": 200,
+        "exec.response_form": "value",
+        "semantics.account_wallet_listed": False,
+    }
+    assert explaining(keys, expected, exchange, None, left_open) == key
+
+
+def test_answer_that_is_taken_for_the_whole_is_said_to_be_it(run: Run, node: TinyNode) -> None:
+    node.faults["account_exists"] = always(200, {"exists": True})
+
+    outcome = run("steps: [{account: alice}, {call: account_exists, expect: {exists: true}}]")
+
+    assert outcome.failure is not None
+    assert outcome.failure.expected == "true of account_exists, whose whole answer it is by the profile"
+    assert outcome.explains == "wire.account_exists.request_response.answer_member"
+
+
 def test_hint_names_the_key_that_explains_it_or_says_that_none_does() -> None:
     assert hint(ASSUMED, "brand.title").startswith(
         'assumed brand.title: "Service", whose other value explains it; state'
     )
-    assert "and 2 more keys, of which none explains it by itself" in hint(ASSUMED)
+    assert "and 2 more keys; none of these explains it" in hint(ASSUMED)

@@ -1,0 +1,228 @@
+"""Finds the profile key whose other value would explain what a node answered, among the keys that a case relied on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import get_args
+
+from conformance.profile import Operation, choices
+from conformance.profile.section import RefusalClass
+from conformance.service.reliance import CONTAINER, OF_REQUESTS
+from conformance.values.json_text import parse
+from conformance.values.json_values import printed_json
+from conformance.verdict import Exchange
+
+SHORTEST_NAME = 3
+"""Characters of an assumed text that a look for it can tell from others."""
+REFUSED, SERVER_FAULT = 400, 500
+NO_SUCH_PATH = frozenset({404, 405})
+OF_WRONG_BODIES = frozenset({400, 422})
+OF_PATHS = "wire.operations.method_and_path."
+REFUSALS = frozenset({"refused", *get_args(RefusalClass)})
+"""Values of a key that say that a request is refused."""
+ITEMS = re.compile(r"\[\s*\{")
+"""Where a list of objects begins."""
+
+
+@dataclass(frozen=True)
+class Departed:
+    """What was expected, and what came in its place."""
+
+    expected: str
+    exchange: Exchange
+    operation: Operation | None = None
+    """What was called."""
+    left_open: Collection[str] = ()
+    """The keys that answer the statements which are charged, where the specification leaves all of these open."""
+
+    @property
+    def status(self) -> int:
+        """That of the answer."""
+        return self.exchange.status or 0
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the request was accepted."""
+        return self.status < REFUSED
+
+    def decides(self, key: str) -> bool:
+        """Whether the key says how this operation is served, or answers a charged statement."""
+        called = self.operation
+        return self.answers(key) or (
+            called is not None and (key in called.keys or key.startswith(f"wire.{called.name}."))
+        )
+
+    def answers(self, key: str) -> bool:
+        """Whether the key, or the section that it is in, answers a charged statement."""
+        return any(key == name or key.startswith(f"{name}.") for name in self.left_open)
+
+
+def explaining(
+    keys: Mapping[str, object],
+    expected: str,
+    exchange: Exchange | None,
+    operation: Operation | None = None,
+    left_open: Collection[str] = (),
+) -> str:
+    """The key whose other value explains what came; empty where none does. No key explains a server fault.
+
+    What the answer itself shows comes before what is left: the key that alone answers the charged statements.
+    """
+    if exchange is None or exchange.status is None or exchange.status >= SERVER_FAULT:
+        return ""
+    departed = Departed(expected, exchange, operation, left_open)
+    for rule in RULES:
+        for key, value in keys.items():
+            if rule(key, value, departed):
+                return key
+    answering = [key for key in keys if departed.answers(key)]
+    return answering[0] if len(answering) == 1 else ""
+
+
+def _status_of_refusals(key: str, _: object, departed: Departed) -> bool:
+    """The statuses of a class of refusals, for a refusal with another one."""
+    return (
+        key.startswith("errors.status_codes.")
+        and re.search(rf"\b{key.rpartition('.')[2]}: ", departed.expected) is not None
+        and not departed.accepted
+    )
+
+
+def _member_of_answer(key: str, value: object, departed: Departed) -> bool:
+    """The name of a member that the accepted answer lacks."""
+    if not key.startswith("wire.") or key.endswith("_form") or not _is_name(value):
+        return False
+    if key.startswith("wire.list_items.") and not ITEMS.search(departed.exchange.response_body):
+        return False
+    name = str(value).rpartition(".")[2]
+    members = _members(departed.exchange.response_body) if departed.accepted else frozenset()
+    return bool(members) and name not in members and _says(departed.expected, name)
+
+
+def _text_of_refusal(key: str, value: object, departed: Departed) -> bool:
+    """A text of the request in whose place, or as whose name, a refusal or a failed run tells of it."""
+    if key.startswith(("wire.", "errors.")) or not _is_name(value) or choices(key):
+        return False
+    answer = departed.exchange.response_body
+    return _says(answer, str(value)) or any(
+        _has_in_its_place(answer, text, str(value)) for text in _texts(departed.exchange.request_body or "")
+    )
+
+
+def _whole_answer(key: str, value: object, departed: Departed) -> bool:
+    """Where the answer stands: it was taken for the whole, and an object came, or the other way round."""
+    if not departed.accepted or not departed.decides(key):
+        return False
+    is_object = isinstance(_parsed(departed.exchange.response_body), dict)
+    if key == f"{CONTAINER}form":
+        return is_object is not (value == "object")
+    return key.endswith("_member") and value is None and is_object
+
+
+def _path(key: str, _: object, departed: Departed) -> bool:
+    """The path and method of an operation, where the node has nothing there."""
+    called = departed.operation.name if departed.operation else ""
+    return key == f"{OF_PATHS}{called}" and departed.status in NO_SUCH_PATH
+
+
+def _member_of_request(key: str, value: object, departed: Departed) -> bool:
+    """The name of a member of the request that a refusal names."""
+    return (
+        key.startswith(OF_REQUESTS)
+        and not key.startswith(OF_PATHS)
+        and _is_name(value)
+        and departed.status in OF_WRONG_BODIES
+        and f'"{value}"' in (departed.exchange.request_body or "")
+        and _says(departed.exchange.response_body, str(value))
+    )
+
+
+def _refused_or_not(key: str, value: object, departed: Departed) -> bool:
+    """Whether the node refuses such a request, and with which class of refusal."""
+    if not isinstance(value, str):
+        return False
+    others = choices(key) - {value}
+    if value in REFUSALS:
+        expected = _says(departed.expected, value) or departed.answers(key)
+        return expected and bool(others - REFUSALS if departed.accepted else others & REFUSALS)
+    return departed.decides(key) and not departed.accepted and bool(others & REFUSALS)
+
+
+def _status_of_answer(key: str, value: object, departed: Departed) -> bool:
+    """The status of an answer that is no refusal, as that of a run which failed."""
+    return (
+        key.endswith(".status")
+        and departed.status != value
+        and re.search(rf"\bstatus {value}\b", departed.expected) is not None
+    )
+
+
+def _form_of_answer(key: str, value: object, departed: Departed) -> bool:
+    """The form of a value: a text of JSON came in place of the JSON."""
+    if not key.endswith("form") or not departed.accepted or value == "text":
+        return False
+    inner = (_parsed(text) for text in _texts(departed.exchange.response_body))
+    return any(isinstance(one, dict | list) and printed_json(one) in departed.expected for one in inner)
+
+
+RULES: tuple[Callable[[str, object, Departed], bool], ...] = (
+    _status_of_refusals,
+    _member_of_answer,
+    _whole_answer,
+    _path,
+    _member_of_request,
+    _refused_or_not,
+    _status_of_answer,
+    _form_of_answer,
+    _text_of_refusal,
+)
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and len(value) >= SHORTEST_NAME
+
+
+def _says(text: str, word: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None
+
+
+def _has_in_its_place(answer: str, sent: str, value: str) -> bool:
+    """Whether an answer has a text that was sent, but for the part of it that was assumed."""
+    before, found, after = sent.partition(value)
+    if not found or not (before or after) or sent in answer:
+        return False
+    return re.search(rf"{re.escape(before)}[A-Z]\w[\w ]*{re.escape(after)}", answer) is not None
+
+
+def _parsed(text: str) -> object:
+    """The JSON value of a text; None where it is no JSON."""
+    try:
+        return parse(text)
+    except ValueError:
+        return None
+
+
+def _members(body: str) -> frozenset[str]:
+    """The names of the members of a JSON text, inner ones included."""
+    return frozenset(name for name, _ in _leaves(body))
+
+
+def _texts(body: str) -> frozenset[str]:
+    """The texts inside of a JSON text."""
+    return frozenset(value for _, value in _leaves(body) if isinstance(value, str))
+
+
+def _leaves(body: str) -> Iterator[tuple[str, object]]:
+    """The members inside of a JSON text, outer and inner; of texts that hold JSON themselves, too."""
+    found = [_parsed(body)]
+    while found:
+        value = found.pop()
+        if isinstance(value, dict):
+            yield from value.items()
+            found += value.values()
+        elif isinstance(value, list):
+            found += value
+        elif isinstance(value, str) and value.startswith("{"):
+            yield from _leaves(value)
