@@ -149,6 +149,22 @@ class ProviderTrouble(Inconclusive):
     hint = "check payments.provider_url and payments.methods of the profile"
 
 
+class ProviderRefusesKey(ProviderTrouble):
+    """The payment provider does not take the publishable key that the node gave."""
+
+    code = "provider-refuses-key"
+    cause = "the payment provider does not take the node's publishable key"
+    hint = "check that the key in the node's stripe_config is of the account behind payments.provider_url"
+
+
+class ProviderLacksIntent(ProviderTrouble):
+    """The payment provider does not know the intent that the node gave."""
+
+    code = "provider-lacks-intent"
+    cause = "the payment provider does not know the node's payment intent"
+    hint = "check that the node makes its intents at payments.provider_url, and that client_secret is the provider's"
+
+
 class LivePayments(Inconclusive):
     """The node sells credits for real money: the suite pays in test mode alone."""
 

@@ -15,7 +15,16 @@ from urllib.parse import quote, urlencode
 
 from conformance.endpoints.messages import Answer, Message
 from conformance.endpoints.requests import OutgoingRequest
-from conformance.problems import LivePayments, Malformed, NotAccepted, ProfileSilent, ProviderTrouble, SetupFailed
+from conformance.problems import (
+    LivePayments,
+    Malformed,
+    NotAccepted,
+    ProfileSilent,
+    ProviderLacksIntent,
+    ProviderRefusesKey,
+    ProviderTrouble,
+    SetupFailed,
+)
 from conformance.profile.wire_flows import BillingFields
 from conformance.service.acceptance import Accepted, must_accept
 from conformance.service.envelopes import billing_auth
@@ -50,6 +59,9 @@ NO_SUCH_INTENT = ("not_found", "forbidden", "insufficient_credit", *ILL_FORMED)
 NOT_YET_PAID = ("insufficient_credit", "conflict", "not_found", *ILL_FORMED)
 """The refusal classes of an unpaid intent of the account."""
 
+TROUBLE = {401: ProviderRefusesKey, 404: ProviderLacksIntent}
+"""By the provider's answer to who pays an intent."""
+
 
 @dataclass(frozen=True)
 class PaymentIntent:
@@ -69,16 +81,18 @@ class Payments:
         self._session = session
 
     def publishable_key(self) -> str:
-        """The provider's publishable key, asked for once in a run. LivePayments: it would move real money."""
+        """The provider's publishable key, asked for once in a run. LivePayments: it would move real money.
+
+        SetupFailed: the node gives none.
+        """
         return self._session.target.remembered("publishable key", self._publishable_key)
 
     def _publishable_key(self) -> str:
         answer = self._session.send(self._session.request("stripe_config"))
         key = member(answer.value, "publishable_key") if answer.accepted and answer.readable else None
         if not isinstance(key, str) or not key:
-            raise ProviderTrouble(
-                "a publishable key", f"status {answer.status}: {answer.text[:SHOWN]}", answer.exchange
-            )
+            expected = "a publishable key of the payment provider in the answer of stripe_config"
+            raise SetupFailed(expected, f"status {answer.status}: {answer.text[:SHOWN]}", answer.exchange)
         if "_live_" in key:
             raise LivePayments("a publishable key of test mode", "one of live mode, so nothing was bought")
         return key
@@ -281,5 +295,7 @@ def _intent_in(answer: Answer) -> dict[str, str]:
     shown = body if answer.accepted else member(member(body, "error"), "payment_intent")
     intent = {name: printed(member(shown, name)) for name in ("status", "amount", "currency")}
     if not isinstance(member(shown, "status"), str):
-        raise ProviderTrouble("a payment intent with its status", answer.text[:SHOWN], answer.exchange)
+        got = f"status {answer.status} of the provider: {answer.text[:SHOWN]}"
+        trouble = TROUBLE.get(answer.status, ProviderTrouble)
+        raise trouble("a payment intent with its status", got, answer.exchange)
     return intent

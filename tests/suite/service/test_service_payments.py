@@ -9,7 +9,16 @@ from tiny_node import TinyNode, always
 
 from conformance.endpoints.client import Target
 from conformance.endpoints.pace import Budget, PurchaseBudget
-from conformance.problems import BudgetSpent, LivePayments, Malformed, ProviderTrouble, PurchasesSpent
+from conformance.problems import (
+    BudgetSpent,
+    LivePayments,
+    Malformed,
+    ProviderLacksIntent,
+    ProviderRefusesKey,
+    ProviderTrouble,
+    PurchasesSpent,
+    SetupFailed,
+)
 from conformance.profile import Profile
 from conformance.service import Accounts, Session
 from conformance.service.payments import Payments
@@ -133,3 +142,29 @@ def test_payment_that_waits_is_no_payment(on_chain: Session) -> None:
 
     with pytest.raises(ProviderTrouble):
         payments.must_pay(dataclasses.replace(intent, client_secret=f"{intent.id}_secret_wrong"))
+
+
+def test_node_that_gives_no_publishable_key_blocks_payments_and_blames_no_provider(node: TinyNode) -> None:
+    node.faults["billing/stripe_config"] = always(401, {"title": "unknown key"})
+    session = Session(target := Target(node.url, Profile()), "trial::one")
+    with target, pytest.raises(SetupFailed, match="stripe_config; got status 401") as told:
+        Payments(session).publishable_key()
+    assert session.log.operation(told.value.exchange) == "stripe_config"
+
+
+@pytest.mark.parametrize(
+    ("status", "trouble"), [(401, ProviderRefusesKey), (404, ProviderLacksIntent), (500, ProviderTrouble)]
+)
+def test_trouble_with_the_provider_is_told_by_its_answer(
+    node: TinyNode, status: int, trouble: type[ProviderTrouble]
+) -> None:
+    node.faults["billing/stripe_config"] = always(200, {"publishable_key": "pk_test_1"})
+    node.faults["billing/create_payment_intent"] = always(200, {"client_secret": "pi_1_secret_2"})
+    node.faults["/v1/payment_intents/pi_1"] = always(status, {"error": {}})
+    profile = Profile.model_validate({"payments": {"provider_url": node.url}})
+    with Target(node.url, profile) as target:
+        payments = Payments(Session(target, "trial::one"))
+        intent = payments.intend("key")
+        with pytest.raises(ProviderTrouble, match=f"status {status} of the provider") as told:
+            payments.at_provider(intent)
+    assert type(told.value) is trouble
