@@ -62,13 +62,16 @@ def _instead(request: OutgoingRequest, description: Description) -> str:
 
 
 def check_answer(description: Description, request: OutgoingRequest, answer: Answer) -> None:
-    """Raise Mismatch for an answer that the description rules out. A refusal that it does not describe passes."""
+    """Raise Mismatch for an answer that the description rules out. A refusal that it does not describe passes.
+
+    It relies on no key of the profile: both are the node's own words.
+    """
     name = f"{request.operation.method} {request.operation.path}"
     described = description.operations.get((request.operation.method, request.operation.path))
     response = described and description.response(described, answer.status)
     if response is None:
         if answer.accepted:
-            raise Mismatch(
+            raise _contradiction(
                 f"status {answer.status} of {name} in the OpenAPI description",
                 _instead(request, description),
                 answer.exchange,
@@ -80,13 +83,23 @@ def check_answer(description: Description, request: OutgoingRequest, answer: Ans
     media = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
     stated = _entry(content, media)
     if stated is None:
-        raise Mismatch(f"{name}, status {answer.status}: one of {', '.join(content)}", media or "none", answer.exchange)
+        raise _contradiction(
+            f"{name}, status {answer.status}: one of {', '.join(content)}", media or "none", answer.exchange
+        )
     if "json" not in media or member(content[stated], "schema") is MISSING:
         return
     pointer = f"{response.pointer}/content/{stated.replace('~', '~0').replace('/', '~1')}/schema"
     faults = description.faults(pointer, parse(answer.text))
     if faults:
-        raise Mismatch(f"{name}, status {answer.status}, as its schema says", "; ".join(faults[:3]), answer.exchange)
+        raise _contradiction(
+            f"{name}, status {answer.status}, as its schema says", "; ".join(faults[:3]), answer.exchange
+        )
+
+
+def _contradiction(expected: str, got: str, exchange: int) -> Mismatch:
+    problem = Mismatch(expected, got, exchange)
+    problem.assumed = {}
+    return problem
 
 
 def check_request(description: Description, request: OutgoingRequest, sent: RawExchange, answer: Answer) -> None:
