@@ -218,12 +218,19 @@ class Reporter:
             self._console.print(self._run.unwritten, markup=False, soft_wrap=True)
 
     def _tell_cases(self) -> list[str]:
-        """Print the failures, the most telling first, until they fill a screen; return the cases that were told."""
+        """Print the failures, the most telling first, until they fill a screen; return the cases that were told.
+
+        What was inconclusive is told where every failure is.
+        """
         told: list[str] = []
         lines = 0
+        has_left_out = False
         for case, text in self._in_order():
             height = text.count("\n") + 2
-            if told and case in self._outcomes and lines + height > A_SCREEN:
+            outcome = self._outcomes.get(case)
+            is_short_of_room = bool(told) and lines + height > A_SCREEN
+            if outcome and (is_short_of_room or (has_left_out and outcome.verdict is Verdict.INCONCLUSIVE)):
+                has_left_out = True
                 continue
             self._console.rule(style="red", characters=RULE)
             self._console.print(text, markup=False, soft_wrap=True)
@@ -236,12 +243,16 @@ class Reporter:
         return self._run.outcomes if self._run else {}
 
     def _in_order(self) -> list[tuple[str, str]]:
-        """What failed: first what is no case, then cases as they rank; of a cause that cases share, the first alone."""
+        """What failed: first what is no case, then cases as they rank.
+
+        Of a cause that cases share, and of an assumed key that they hang on, the first alone.
+        """
         if self.results is None or self._run is None:
             return self._reports
         order = [requirement.id for requirement in broken(self.results)]
         places = {case.case: place for place, case in enumerate(failed_cases(self.results))}
-        shared = {case for cause in self.results.causes for case in cause.cases[1:]}
+        together = [*(cause.cases for cause in self.results.causes), *(key.cases for key in self.results.assumed)]
+        shared = {case for cases in together for case in cases[1:]}
         also = {cause.cases[0]: others(cause) for cause in self.results.causes}
         reports = [report for report in self._reports if report[0] not in shared]
         reports.sort(key=lambda report: (report[0] in self._outcomes, places.get(report[0], len(places))))

@@ -11,7 +11,7 @@ from rich.console import Console
 from conformance.run import reporter
 from conformance.run.costs import Cost
 from conformance.run.items import RUNNING
-from conformance.run.reporter import MOST_INCONCLUSIVE, SECONDS_BETWEEN_LINES, Count, Reporter
+from conformance.run.reporter import A_SCREEN, MOST_INCONCLUSIVE, SECONDS_BETWEEN_LINES, Count, Reporter
 from conformance.verdict import Outcome, Verdict
 
 
@@ -133,6 +133,22 @@ def test_failure_is_named_at_once_and_explained_at_the_end(clock: Clock) -> None
     told = run.tell()
     assert "why p::a fail" in told
     assert "why p::b inconclusive" in told
+
+
+def test_nothing_inconclusive_is_explained_where_a_failure_has_no_room(clock: Clock) -> None:
+    run = Run(clock, terminal=False)
+    lines = "\nline" * (A_SCREEN - 2)
+    cases = {"p::a": Verdict.FAIL, f"p::b{lines}": Verdict.FAIL, "p::c": Verdict.INCONCLUSIVE, "p::d": Verdict.FAIL}
+    run.collect(*cases)
+    for case, verdict in cases.items():
+        run.end(case, verdict)
+
+    told = run.tell()
+
+    assert "why p::a fail" in told
+    assert "why p::d fail" in told
+    assert "why p::b" not in told
+    assert "why p::c" not in told
 
 
 def test_terminal_gets_a_bar_that_leaves_nothing_behind(clock: Clock) -> None:
