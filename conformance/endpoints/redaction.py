@@ -219,7 +219,25 @@ class Secrets:
             return hidden
         return f"{hidden[:most]}… ({len(text) + cut} characters)"
 
-    def _without_keys(self, text: str) -> str:
+    def tell_beginning(self, text: str, most: int) -> str:
+        """The same, and how what stands for a credential differs from the one that was given, where it does."""
+        beginning = text[: most + LONGEST_SPELLING]
+        return self.hide_beginning(self._without_keys(beginning, tells=True) + text[len(beginning) :], most)
+
+    def _told(self, text: str, place: Place) -> str:
+        """What is shown at a place instead of a credential, with what differs in it: never the credential."""
+        found, mark = text[place.start : place.end], place.mark
+        if not text[place.end :] or text.startswith(CUT_OFF, place.end) or len(found) > LONGEST_SPELLING:
+            return mark
+        given = [(value, name) for value, name in self._names.items() if len(value) <= LONGEST_SPELLING][:MOST_COMPARED]
+        value = next((value for value, name in given if name == mark), found)
+        if found != value:
+            return f"{mark} ({variation(found, value)})"
+        earlier = given[: next((at for at, (_, name) in enumerate(given) if name == mark), 0)]
+        like = ((name, variation(found, other)) for other, name in earlier if len(other) == len(found))
+        return next((f"{mark} ({name} {how})" for name, how in like if how != OTHERWISE), mark)
+
+    def _without_keys(self, text: str, *, tells: bool = False) -> str:
         """The text without the keys that stand in it as it is, and those that its escapes hide."""
         places = (
             Place(layer.starts[start], layer.starts[end], mark)
@@ -230,7 +248,9 @@ class Secrets:
         end = 0
         for place in sorted(places, key=lambda place: (place.start, -place.end)):
             if place.start >= end:
-                parts += [text[end : place.start], place.mark]
+                whole = _with_padding(text, place) if tells else place
+                parts += [text[end : place.start], self._told(text, whole) if tells else place.mark]
+                end = whole.end
             end = max(end, place.end)
         return "".join([*parts, text[end:]])
 
@@ -299,6 +319,40 @@ class Secrets:
         if secret in self._private or self._are_many:
             return PRIVATE_KEY
         return OTHER_KEY if secret in self.seen.secrets else ""
+
+
+OTHERWISE = "written otherwise"
+CUT_OFF = "…"
+MOST_COMPARED = 100
+"""Credentials of a case with which one is compared."""
+
+
+def variation(found: str, value: str) -> str:
+    """What makes a spelling of a credential, or of a part of it, another than the credential, in words."""
+    one, other = found.strip("="), value.strip("=")
+    if one == other:
+        return "with other padding"
+    if one.lower() == other.lower():
+        forms = {
+            other.swapcase(): "with the case of its letters swapped",
+            other.lower(): "in small letters",
+            other.upper(): "in capitals",
+        }
+        return forms.get(one, "with another case of some letters")
+    if one == other[::-1]:
+        return "backwards"
+    if one in other:
+        return f"{len(one)} of its {len(value)} characters"
+    with suppress(ValueError):
+        if key_bytes(found) == key_bytes(value):
+            return "in hex" if len(one) == 2 * len(key_bytes(value)) else "in another encoding"
+    return OTHERWISE
+
+
+def _with_padding(text: str, place: Place) -> Place:
+    """A place with the padding behind it, of which base64 has two characters at most."""
+    after = text[place.end : place.end + 2]
+    return place._replace(end=place.end + len(after) - len(after.lstrip("=")))
 
 
 def addresses(text: str) -> Iterator[str]:

@@ -161,7 +161,7 @@ def _departed(case: Case, problem: StepProblem, run: CaseRun, began: float) -> O
     replay = hide(problem.replay) if problem.replay else None
     shown = None if problem.exchange is None else exchange
     exchanges = _conversation(run, last) if verdict is Verdict.FAIL else None
-    expected, got = (run.secrets.hide_beginning(text, LONGEST_TEXT) for text in (problem.expected, problem.got))
+    expected, got = (run.secrets.tell_beginning(text, LONGEST_TEXT) for text in (problem.expected, problem.got))
     failure = Failure(problem.step, expected, got, shown, replay, exchanges)
     explains = assumed_that_explains(assumed, problem, case, run, failure, exchange) if assumed else ""
     if explains:

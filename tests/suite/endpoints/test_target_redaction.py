@@ -49,6 +49,36 @@ def test_credential_is_hidden_in_every_spelling(spelling: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("spelling", "told"),
+    [
+        (KEY, "$API_KEY_1"),
+        (KEY.swapcase(), "$API_KEY_1 (with the case of its letters swapped)"),
+        (KEY.lower(), "$API_KEY_1 (in small letters)"),
+        (KEY.upper(), "$API_KEY_1 (in capitals)"),
+        (KEY[:9] + KEY[9:].lower(), "$API_KEY_1 (with another case of some letters)"),
+        (KEY.rstrip("="), "$API_KEY_1 (with other padding)"),
+        (KEY[::-1], "$API_KEY_1 (backwards)"),
+        (KEY[:20], "$API_KEY_1 (20 of its 44 characters)"),
+        (RAW.hex(), "$API_KEY_1 (in hex)"),
+        (base64.urlsafe_b64encode(RAW).decode(), "$API_KEY_1 (in another encoding)"),
+    ],
+)
+def test_departure_tells_how_a_credential_differs_from_the_one_that_was_given(spelling: str, told: str) -> None:
+    assert secrets(KEY).tell_beginning(f'["{spelling}", 1]', 1_000) == f'["{told}", 1]'
+
+
+def test_departure_tells_that_a_credential_is_another_one_written_otherwise() -> None:
+    known = secrets(KEY, KEY.swapcase(), base64.b64encode(bytes(32)).decode())
+    told = known.tell_beginning(f"{KEY.swapcase()}, {KEY}, {base64.b64encode(bytes(32)).decode()}.", 1_000)
+    assert told == "$API_KEY_2 ($API_KEY_1 with the case of its letters swapped), $API_KEY_1, $API_KEY_3."
+
+
+def test_credential_that_the_suite_cuts_off_is_told_as_the_whole() -> None:
+    assert secrets(KEY).tell_beginning(f"got {KEY[:20]}", 1_000) == "got $API_KEY_1"
+    assert secrets(KEY).tell_beginning(f"got {KEY[:20]}… (44 characters)", 1_000) == "got $API_KEY_1… (44 characters)"
+
+
+@pytest.mark.parametrize(
     "spelling",
     [RAW.hex()[:31] + RAW.hex()[31:].upper(), base64.b64encode(b"a key: " + RAW).decode(), f"ff{RAW.hex()}ff"],
 )
