@@ -47,6 +47,11 @@ class Departed:
         """Whether the request was accepted."""
         return self.status < REFUSED
 
+    @property
+    def is_refused(self) -> bool:
+        """Whether what had to be accepted was refused: a choice explains that only where it may say "refused"."""
+        return not self.accepted and self.expected.startswith("acceptance")
+
     def decides(self, key: str) -> bool:
         """Whether the key says how this operation is served, or answers a charged statement."""
         called = self.operation
@@ -77,7 +82,7 @@ def explaining(
         for key, value in keys.items():
             if rule(key, value, departed):
                 return key
-    answering = [key for key in keys if departed.answers(key)]
+    answering = [] if departed.is_refused else [key for key in keys if departed.answers(key)]
     return answering[0] if len(answering) == 1 else ""
 
 

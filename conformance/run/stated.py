@@ -8,12 +8,20 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.endpoints.log import ExchangeLog, RawExchange
 from conformance.endpoints.messages import Answer, Message
-from conformance.problems import Departure, LeakyRefusal, NotRefused, StateChanged, StepProblem
+from conformance.problems import (
+    Departure,
+    LeakyRefusal,
+    NotAccepted,
+    NotRefused,
+    ServerFault,
+    StateChanged,
+    StepProblem,
+)
 from conformance.profile import Operation, read_aside
 from conformance.report.causes import SHOWN_VALUE
 from conformance.requirements import catalogue
 from conformance.run.case import Case
-from conformance.run.explaining import explaining
+from conformance.run.explaining import REFUSALS, explaining
 from conformance.service.reliance import FIRST_PAGE
 from conformance.values.json_values import printed_json
 from conformance.values.shown_text import cut
@@ -44,7 +52,13 @@ def _otherwise(problem: StepProblem, run: CaseRun, failure: Failure, exchange: E
         return ""
     stated = {key: value for key, value in run.reliance.stated.items() if key.startswith(OF_ANSWERS)}
     named = "" if isinstance(problem, BY_NO_NAME) else explaining(stated, failure.expected, exchange)
-    return named or next(iter(left_open(problem.requirements)), "")
+    answering = left_open(problem.requirements)
+    return named or next((key for key in answering if _may_explain(problem, run.target.profile_value(key))), "")
+
+
+def _may_explain(problem: Departure, value: object) -> bool:
+    """Whether another value than this may: none explains a server fault, nor a refusal where refusals are stated."""
+    return not isinstance(problem, ServerFault) and not (isinstance(problem, NotAccepted) and str(value) in REFUSALS)
 
 
 def left_open(requirements: Sequence[str]) -> Sequence[str]:

@@ -105,3 +105,28 @@ def test_name_of_an_answer_explains_no_acceptance(cases_of: Callable[[str], list
 
     assert verdict is Verdict.FAIL
     assert "balance" not in hint
+
+
+@pytest.mark.parametrize(("status", "told"), [(404, False), (500, False), (200, True)])
+def test_choice_to_refuse_explains_no_refusal_of_what_must_be_accepted(
+    only_case: Callable[[str], Case], node: TinyNode, status: int, *, told: bool
+) -> None:
+    node.faults["list_wallets_in_group"] = always(status, [])
+    case = only_case("""
+        pack: trial
+        title: A trial
+        cases:
+          - id: one
+            title: The one case
+            requirements: [LIST-160]
+            setup: [{account: alice}]
+            steps:
+              - call: list_wallets_in_group
+                with: {group_id: 1, page_number: 0, page_size: 2}
+                expect: {"": {length: 1}}
+        """)
+
+    verdict, hint = hint_of(case, node, 0)
+
+    assert verdict is Verdict.FAIL
+    assert ("semantics.list_unknown_group" in hint) is told
