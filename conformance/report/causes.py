@@ -23,6 +23,7 @@ from conformance.problems import (
     Untrusted,
 )
 from conformance.report.results import CauseResult, Results
+from conformance.requirements import Level, catalogue
 from conformance.values.json_values import printed_json
 from conformance.values.shown_text import cut
 from conformance.verdict import Exchange, Outcome, Verdict
@@ -80,9 +81,14 @@ def _cause(members: list[Outcome]) -> Cause:
     return Cause(_headline(members), tuple(outcome.case for outcome in members), failed, len(members) - failed)
 
 
-def _as_examples(outcome: Outcome) -> tuple[int, int, int, str]:
-    """The order of the cases of a cause: failed ones first, of these the least requests and charges."""
-    return TOGETHER.index(outcome.verdict), outcome.exchanges, len(outcome.blamed), outcome.case
+def _as_examples(outcome: Outcome) -> tuple[int, bool, int, int, str]:
+    """The order of the cases of a cause: failed ones first, of these what the specification says, then the shortest.
+
+    A case about what the profile answers would send its reader there.
+    """
+    levels = {statement.level for statement in catalogue().requirements if statement.id in outcome.blamed}
+    is_by_profile = levels == {Level.SILENT}
+    return TOGETHER.index(outcome.verdict), is_by_profile, outcome.exchanges, len(outcome.blamed), outcome.case
 
 
 def _key(outcome: Outcome) -> tuple[str, ...]:

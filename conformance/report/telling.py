@@ -25,7 +25,7 @@ from conformance.values.shown_text import cut, plain
 
 REFUSED = 400
 USUAL_METHODS = frozenset({"GET", "POST"})
-LONGEST_STEP = 200
+LONGEST_STEP, LONGEST_IN_FULL = 200, 400
 LONGEST_TEXT, LONGEST_CODE = 30, 80
 """Characters of a text inside of a step, and of a text that is all of its request."""
 SHORT_ANSWER = 60
@@ -57,14 +57,15 @@ def step(exchange: Exchanged, names: Names, earlier: Set[str], *, in_full: bool 
     in_path = "".join(f"{found} " for found in IN_PATH.findall(urlsplit(exchange.url).path))
     asked = f"{asked_for(exchange)} {in_path if exchange.operation else ''}{run}{_members(exchange, in_full=in_full)}"
     asked = cut(names.shown(asked), LONGEST_STEP)
+    longest = LONGEST_IN_FULL if in_full else LONGEST_STEP
     answer = ["no answer" if exchange.status is None else str(exchange.status)]
     if exchange.contract and exchange.status is not None:
-        result = names.shown(_told(exchange.contract.result, LONGEST_STEP))
-        return f"{who}: {asked.rstrip()} → {cut(result, LONGEST_STEP)}"
+        result = names.shown(_told(exchange.contract.result, longest))
+        return f"{who}: {asked.rstrip()} → {cut(result, longest)}"
     answer += [f"{names.of(name)} again" if name in earlier else names.of(name) for name in exchange.given]
     is_short = not writes(exchange) and not exchange.given and 0 < len(exchange.response_body) <= SHORT_ANSWER
     if in_full or is_short or (exchange.status or 0) >= REFUSED:
-        answer += [cut(names.shown(_told(exchange.response_body, LONGEST_STEP)), LONGEST_STEP)]
+        answer += [cut(names.shown(_told(exchange.response_body, longest)), longest)]
     return f"{who}: {asked.rstrip()} → {', '.join(filter(None, answer))}"
 
 

@@ -44,6 +44,13 @@ def test_case_to_look_at_charges_least_by_the_fewest_requests() -> None:
     assert cause.cases == ("p::z", "p::m", "p::a")
 
 
+def test_case_about_what_the_profile_answers_is_no_example_where_another_shows_the_cause() -> None:
+    by_profile = replace(met("p::a", MISSING), requirements=("LIST-160",), exchanges=1)
+    by_specification = replace(met("p::z", MISSING), requirements=("LIST-160", "LIST-010"), exchanges=9)
+    (cause,) = causes([by_profile, by_specification])
+    assert cause.cases == ("p::z", "p::a")
+
+
 def test_answers_that_differ_in_ids_and_numbers_alone_are_one_cause() -> None:
     one = replace(MISSING, response_body='{"detail": "no group 7", "instance": "0f3c2a1b-1111-2222-3333-444455556666"}')
     two = replace(
