@@ -50,7 +50,7 @@ class Departed:
     @property
     def is_refused(self) -> bool:
         """Whether what had to be accepted was refused: a choice explains that only where it may say "refused"."""
-        return not self.accepted and self.expected.startswith("acceptance")
+        return not self.accepted and "acceptance (2xx)" in self.expected
 
     def decides(self, key: str) -> bool:
         """Whether the key says how this operation is served, or answers a charged statement."""
@@ -129,7 +129,7 @@ def _whole_answer(key: str, value: object, departed: Departed) -> bool:
 def _path(key: str, _: object, departed: Departed) -> bool:
     """The path and method of an operation, where the node has nothing there."""
     called = departed.operation.name if departed.operation else ""
-    return key == f"{OF_PATHS}{called}" and departed.status in NO_SUCH_PATH
+    return key == f"{OF_PATHS}{called}" and departed.is_refused and departed.status in NO_SUCH_PATH
 
 
 def _member_of_request(key: str, value: object, departed: Departed) -> bool:
@@ -166,7 +166,7 @@ def _status_of_answer(key: str, value: object, departed: Departed) -> bool:
 
 def _form_of_answer(key: str, value: object, departed: Departed) -> bool:
     """The form of a value: a text of JSON came in place of the JSON."""
-    if not key.endswith("form") or not departed.accepted or value == "text":
+    if value == "text" or "text" not in choices(key) or not departed.accepted:
         return False
     inner = (_parsed(text) for text in _texts(departed.exchange.response_body))
     return any(isinstance(one, dict | list) and printed_json(one) in departed.expected for one in inner)

@@ -64,14 +64,14 @@ def _instead(request: OutgoingRequest, description: Description) -> str:
 def check_answer(description: Description, request: OutgoingRequest, answer: Answer) -> None:
     """Raise Mismatch for an answer that the description rules out. A refusal that it does not describe passes.
 
-    It relies on no key of the profile: both are the node's own words.
+    Where it describes the answer, no key of the profile matters: both are the node's own words.
     """
     name = f"{request.operation.method} {request.operation.path}"
     described = description.operations.get((request.operation.method, request.operation.path))
     response = described and description.response(described, answer.status)
     if response is None:
         if answer.accepted:
-            raise _contradiction(
+            raise Mismatch(
                 f"status {answer.status} of {name} in the OpenAPI description",
                 _instead(request, description),
                 answer.exchange,

@@ -202,6 +202,7 @@ def answered(status: int, answer: str, sent: str = "{}") -> Exchange:
         ("get_api_payers", "a list", answered(200, '{"payers":[]}'), "chain_info.api_payers_member"),
         ("list_wallets", "a list", answered(200, '{"items":[]}'), "paging.container.form"),
         ("create_wallet", "acceptance (2xx)", answered(405, "{}"), "operations.method_and_path.create_wallet"),
+        ("create_wallet", "a refusal (forbidden: 403)", answered(404, "{}"), ""),
         ("list_wallets", "acceptance (2xx)", answered(422, "{}"), ""),
         (
             "new_account",
@@ -238,6 +239,7 @@ def test_choice_explains_what_its_other_value_would_give(
     keys = {
         "semantics.group_membership_idempotence.add_present": "conflict",
         "exec.failure_and_limits.status": 200,
+        "wire.group.cid_wildcard_form": [0],
         "exec.response_form": "value",
         "semantics.account_wallet_listed": False,
     }
