@@ -243,7 +243,7 @@ class Options:
         float | None,
         Spelling(
             "--max-minutes",
-            "end the run when it has taken so long, by default 1440; --resume goes on with it",
+            "end the run when it has taken so long, by default 1440",
             "MINUTES",
             above_0,
             BUDGETS,

@@ -30,6 +30,8 @@ from conformance.verdict import Exchange, Failure
 OF_ANSWERS = ("brand.", "errors.status_codes.", "wire.")
 """The sections whose values show in answers as they stand."""
 FIRST_PAGES = (0, 1)
+SAY_NOTHING = frozenset({None, 429, 502, 503, 504})
+"""The statuses of no answer, and of one that puts the request off."""
 BY_NO_NAME = (NotRefused, StateChanged, LeakyRefusal)
 """Departures that no other name and no other status explains."""
 
@@ -99,6 +101,8 @@ def first_page(problem: StepProblem, run: CaseRun) -> str:
     with read_aside():
         operation = run.target.operation(name)
     asked = run.log.raw[(number or 0) - run.log.forgotten]
+    if asked.status in SAY_NOTHING:  # asking again would wait again, and count as another time-out
+        return ""
     try:
         first, other = (_page(asked, operation, page, run) for page in (stated, 1 - int(str(stated))))
     except StepProblem:  # whatever the node does now, the case has its verdict
