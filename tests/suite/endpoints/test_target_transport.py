@@ -79,8 +79,8 @@ ENDLESS: dict[str, Callable[[], Iterator[bytes]]] = {
 def test_answer_that_comes_in_drops_is_none_in_time(told: Callable[[], Iterator[bytes]]) -> None:
     began = time.monotonic()
     with answering(told) as url, pytest.raises(NoAnswerInTime):
-        asked(url, 0.3)
-    assert time.monotonic() - began < 5
+        asked(url, 2.0)  # a busy machine may take a second to connect
+    assert time.monotonic() - began < 30
 
 
 def packed(raw: bytes, encoding: str, media: str = "application/json") -> Callable[[], list[bytes]]:
