@@ -86,7 +86,7 @@ def test_credential_is_hidden_inside_of_other_texts(spelling: str) -> None:
     hidden = secrets(KEY).hide(f"see {spelling}.")
 
     assert "$API_KEY_1" in hidden
-    assert RAW not in {found.secret for found in candidates(hidden)}
+    assert RAW not in {found.secret for found in candidates(hidden, {RAW})}
 
 
 DISGUISED: dict[str, Callable[[str], str]] = {

@@ -108,7 +108,7 @@ def test_script_and_results_hold_no_key() -> None:
 
     assert secrets
     for written in (text, results.model_dump_json()):
-        assert not secrets & {found.secret for found in candidates(written)}
+        assert not secrets & {found.secret for found in candidates(written, secrets)}
     assert "API_KEY_1=$(given '.[\"api_key\"]')" in text
 
 
