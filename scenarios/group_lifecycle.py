@@ -1,26 +1,292 @@
-"""Life of a group, where cases compute ("States and transitions / Group")."""
+"""Life of a group ("States and transitions / Group": none, exists, deleted).
+
+The id of a new group is learnt from `list_groups`, where the newest is last.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from conformance.cases import Judge, case
 from conformance.endpoints.extent import every_other
 from conformance.endpoints.requests import OutgoingRequest
-from conformance.service.acceptance import Accepted
+from conformance.service.acceptance import Accepted, must_accept
+from conformance.service.at_once import send_at_once
 from conformance.service.bindings import bound
-from conformance.service.derivations import hashed_cid
-from conformance.service.lists import IN_GROUP, unchanged_list
+from conformance.service.derivations import account_hash, hashed_cid
+from conformance.service.groups import group_id
+from conformance.service.lists import IN_GROUP, only, read_list, read_pages, unchanged_list
 from conformance.service.node import Node
 from conformance.service.pkps import Pkp
 from conformance.service.reads import Read
-from conformance.service.refusal import Refusals
+from conformance.service.refusal import Refusals, was_accepted
+from conformance.service.session import DESCRIPTION
 from conformance.service.usage_keys import Permissions
 from conformance.values.ids import Cid, GroupId, HashedCid
-from conformance.values.json_values import pluck, printed
+from conformance.values.json_text import written
+from conformance.values.json_values import member, pluck, printed, same, same_hexes
 
 NEEDS = ("managed_accounts",)
+LABELS = ("name", "description")
+NOTHING: Mapping[str, object] = {"pkp_ids_permitted": [], "cid_hashes_permitted": []}
+GROUP_FIELDS = "wire.list_groups.item_fields"
+WALLET_IDS = "wire.list_items.fields.wallet.id"
+
+
+@case("creation-lists-one-more", requirements=["GRPLIFE-010"], needs=NEEDS)
+def creation_lists_one_more(judge: Judge, node: Node) -> None:
+    """add_group adds one group with a new id, and nothing else changes."""
+    alice, bob = node.accounts.new().key, node.accounts.new().key
+    node.groups.add(alice, "g")
+    before, of_bob = node.groups.list(alice), node.groups.list(bob)
+    node.session.accept(node.groups.creation(alice, "h"))
+    with judge():
+        ids = pluck(node.groups.list(alice), "id")
+        judge.same(len(ids), len(before) + 1, "the number of groups after one add_group more")
+        judge.distinct(ids, "ids of groups")
+        judge.same(node.groups.list(bob), of_bob, "the groups of another account")
+
+
+def labelled(node: Node, alice: str, group: GroupId, name: str, description: str) -> OutgoingRequest:
+    """An update of a group's labels, which empties its lists."""
+    labels = {"name": name, "description": description}
+    return node.session.request("update_group", alice, group_id=group, **labels, **NOTHING)
+
+
+def update_replaces(judge: Judge, node: Node, label: str, *, to_nothing: bool = False) -> None:
+    """update_group replaces this label of one of two groups; where asked, also by an empty text."""
+    alice = node.accounts.new().key
+    first, second, other = (f"{node.label} {text}" for text in ("ένα, 一", "zwölf, δύο, 二", "two"))
+    labels = [{f"group_{name}": text for name in LABELS} for text in (first, other)]
+    groups = [node.session.accept(node.groups.creation(alice).changed(**texts))[0] for texts in labels]
+    listed = node.groups.list(alice)[-len(groups) :]
+    judge.set_up(pluck(listed, label) == [first, other], f"a list with the {label}s of both groups")
+    g, other_id = (member(item, "id") for item in listed)
+
+    def must_be_listed(text: str) -> None:
+        groups = node.groups.list(alice)
+        judge.members(only(groups, "id", g), {label: text}, "the updated group")
+        judge.members(only(groups, "id", other_id), {label: other}, "the other group")
+
+    node.session.accept(labelled(node, alice, group_id(g), second, second))
+    with judge():
+        must_be_listed(second)
+        if to_nothing:
+            answer = node.session.send(labelled(node, alice, group_id(g), second, ""))
+            must_be_listed("" if was_accepted(node.session, answer, or_refused=["malformed", "invalid"]) else second)
+
+
+@case("update-replaces-the-name", requirements=["GRPLIFE-020"], needs=NEEDS, uses=[f"{GROUP_FIELDS}.name"])
+def update_replaces_the_name(judge: Judge, node: Node) -> None:
+    """update_group replaces the name, of that group only."""
+    update_replaces(judge, node, "name")
+
+
+@case(
+    "update-replaces-the-description", requirements=["GRPLIFE-030"], needs=NEEDS, uses=[f"{GROUP_FIELDS}.description"]
+)
+def update_replaces_the_description(judge: Judge, node: Node) -> None:
+    """update_group replaces the description, of that group only, and an empty one is refused or taken."""
+    update_replaces(judge, node, "description", to_nothing=True)
+
+
+@case(
+    "contract-follows-the-group",
+    requirements=["GRPLIFE-010", "GRPLIFE-020", "GRPLIFE-030", "GRPLIFE-100"],
+    needs=[*NEEDS, "chain_rpc"],
+)
+def contract_follows_the_group(judge: Judge, node: Node) -> None:
+    """The contract holds the updated name and description, and no group that was removed."""
+    alice = node.accounts.new().key
+    own = account_hash(alice, node.session.profile)
+    g, h = (node.groups.add(alice, name).id for name in ("one", "two"))
+    with judge("GRPLIFE-010"):
+        made = node.contract.items("list_groups", own)
+        for group in (g, h):
+            only(made, "id", group)
+    labels = {"name": f"{node.label} one", "description": DESCRIPTION}
+    judge.set_up(labels.items() <= as_object(only(made, "id", g)).items(), "the group in the contract as it was made")
+    renamed = {name: f"{node.label} another {name}" for name in LABELS}
+    with judge("GRPLIFE-020", "GRPLIFE-030"):
+        node.session.accept(labelled(node, alice, g, **renamed))
+    with judge("GRPLIFE-100"):
+        node.groups.remove(alice, h)
+        left = node.contract.items("list_groups", own)
+        judge.that(h not in pluck(left, "id"), "a contract without the removed group", left)
+    for name, about in (("name", "GRPLIFE-020"), ("description", "GRPLIFE-030")):
+        with judge.apart(about, why="the contract holds what the update gave"):
+            judge.members(only(left, "id", g), {name: renamed[name]}, "the group in the contract")
+
+
+@case("removal-takes-the-group-away", requirements=["GRPLIFE-100", "GRPLIFE-180", "GRPLIFE-190"], needs=NEEDS)
+def removal_takes_the_group_away(judge: Judge, node: Node) -> None:
+    """A removed group is on no page any more and the others remain as they are; its id may be quoted or a number."""
+    alice = node.accounts.new().key
+    for number in range(6):
+        node.groups.add(alice, str(number))
+    groups = node.groups.list(alice)
+    judge.set_up(len(groups) >= 6, "a list with six groups")
+    by_hand = node.session.request("remove_group", alice)
+    wire = next(iter(node.session.target.operation("remove_group").request.values()))
+    *_, quoted, kept, named, second, as_number, last = (member(group, "id") for group in groups)
+
+    def left(most: int, *others: object, page_size: int | None = None) -> list[object]:
+        listed = read_pages(node.session, node.session.request("list_groups", alice), page_size)
+        gone = [one for one in groups if member(one, "id") in others and one not in listed]
+        judge.that(len(listed) <= most and not gone, f"at most {most} groups, the others as before", listed)
+        return listed
+
+    with judge("GRPLIFE-180"):
+        node.session.accept(replace(by_hand, body=written({wire: printed(quoted)})))
+        # That it is this group which is gone, and no other, is for the next removal: it sends the id in quotes, too.
+        count = len(left(len(groups) - 1))
+    node.groups.remove(alice, group_id(named))
+    for size in (1, None):
+        with judge("GRPLIFE-100", why="remove_group takes away the group that it names, and no other"):
+            judge.same(
+                len(left(count - 1, kept, second, as_number, last, page_size=size)), count - 1, "the groups left"
+            )
+    with judge("GRPLIFE-190"):
+        node.session.accept(replace(by_hand, body=written({wire: group_id(as_number)})))
+        judge.same(len(left(count - 2, kept, second, last)), count - 2, "the number of groups left")
+
+
+@case("removal-removes-nothing-else", requirements=["GRPLIFE-140"], needs=NEEDS)
+def removal_removes_nothing_else(judge: Judge, node: Node) -> None:
+    """Removing a group, and a second one, removes no wallet, no action's metadata and no usage key of the account."""
+    alice = node.accounts.new().key
+    p, x = node.pkps.create(alice), node.actions.sample_cid("x")
+    node.actions.add(alice, x)
+    g = bound(node, alice, [p], [hashed_cid(x)])
+    node.usage_keys.add(alice, Permissions(False, False, False, [g], [g], [g], [g]), "of the group")
+    of_all = node.usage_keys.add(alice, Permissions(True, False, False, [0], [], [], [0]), "of all").key
+    wallets, actions, keys = node.pkps.list(alice), node.actions.list(alice), node.usage_keys.list(alice)
+    judge.set_up(len(actions) == 1, "a list with the one action")
+    node.groups.remove(alice, g)
+    node.groups.remove(alice, bound(node, alice, [p], [hashed_cid(x)]))
+    with judge(why="remove_group removes no wallet, no action and no metadata of the account"):
+        judge.same(node.pkps.list(alice), wallets, "the account's wallets")
+        judge.same(node.actions.list(alice), actions, "the account's actions")
+    with judge(why="remove_group removes no usage key"):
+        # The key that named the group may be listed without it now; the other one is listed as before, and works.
+        left = node.usage_keys.list(alice)
+        for label in LABELS:
+            judge.same(pluck(left, label), pluck(keys, label), f"the {label}s of the usage keys")
+        alike = [one for one in left if any(same(one, before) for before in keys)]
+        judge.that(len(alike) >= len(keys) - 1, "the keys that did not name the group as before", left)
+        node.session.accept(node.groups.creation(of_all))
+
+
+@case("listed-id-goes-back-verbatim", requirements=["GRPLIFE-190"], needs=NEEDS, uses=[WALLET_IDS])
+def listed_id_goes_back_verbatim(judge: Judge, node: Node) -> None:
+    """Every other group operation takes the id in the form in which list_groups shows it."""
+    on = two_equal_groups(node)
+    node.actions.add(on.alice, on.y)
+    g = member(node.groups.list(on.alice)[-1], "id")
+    calls: list[tuple[str, dict[str, object]]] = [
+        ("add_pkp_to_group", {"pkp_id": on.q.id}),
+        ("remove_pkp_from_group", {"pkp_id": on.p.id}),
+        ("add_action_to_group", {"action_ipfs_cid": on.y}),
+        ("remove_action_from_group", {"hashed_cid": hashed_cid(on.x)}),
+    ]
+    with judge():
+        for name, members in calls:
+            node.session.call(name, on.alice, group_id=g, **members)
+        wallets, actions = (read_list(node.session, name, on.alice, group_id=g) for name in IN_GROUP)
+        judge.same_hexes(pluck(wallets, "id"), [on.q.id], "the wallets of the group")
+        judge.same_hexes(pluck(actions, "hashed_cid"), [hashed_cid(on.y)], "the actions of the group")
+        labels = {"name": node.label, "description": DESCRIPTION}
+        node.session.call("update_group", on.alice, group_id=g, **labels, **NOTHING)
+        judge.same(read_list(node.session, IN_GROUP[0], on.alice, group_id=g), [], "the wallets of the group")
+
+
+# ----------------------------------------------------------------------------------------------------- at the same time
+
+
+@case(
+    "parallel-updates-do-not-mix",
+    requirements=["GRPLIFE-230"],
+    needs=NEEDS,
+    uses=[f"{GROUP_FIELDS}.name", f"{GROUP_FIELDS}.description", WALLET_IDS],
+)
+def parallel_updates_do_not_mix(judge: Judge, node: Node) -> None:
+    """Of two updates of a group at the same time one takes effect as a whole."""
+    on = two_equal_groups(node)
+    values = {"one": (on.p.id, hashed_cid(on.x)), "two": (on.q.id, hashed_cid(on.y))}
+    updates = [
+        labelled(node, on.alice, on.g, name, name).changed(pkp_ids_permitted=[p], cid_hashes_permitted=[x])
+        for name, (p, x) in values.items()
+    ]
+
+    def is_whole() -> bool:
+        group = only(map(as_object, node.groups.list(on.alice)), "id", listed)
+        name = member(group, "name")
+        wanted = values.get(name, ()) if isinstance(name, str) else ()
+        wallets, actions = node.pkps.list(on.alice, on.g), node.actions.list(on.alice, on.g)
+        got = [*pluck(wallets, "id"), *pluck(actions, "hashed_cid")]
+        return member(group, "description") == name and same_hexes(got, wanted)
+
+    listed = member(node.groups.list(on.alice)[-2], "id")
+    # One update, with nothing beside it: what the lists show of it is not what this case is about.
+    node.session.accept(updates[1])
+    judge.set_up(is_whole(), "lists that show an update as it was sent")
+    for _ in range(4):
+        for answer in send_at_once(node.session, updates):
+            must_accept(answer)
+        with judge():
+            judge.that(is_whole(), "labels, wallets and actions of one of the two updates", node.groups.list(on.alice))
+
+
+@case("updates-under-way-revive-nothing", requirements=["GRPLIFE-150"], needs=NEEDS)
+def updates_under_way_revive_nothing(judge: Judge, node: Node) -> None:
+    """A group that is removed while updates and additions are under way is gone for good."""
+    alice = node.accounts.new().key
+    node.groups.add(alice, "kept")
+    kept = node.groups.list(alice)
+    g = node.groups.add(alice).id
+    update = labelled(node, alice, g, node.label, "again")
+    addition = node.session.request(
+        "add_action_to_group", alice, group_id=g, action_ipfs_cid=node.actions.sample_cid("x")
+    )
+    removal = node.session.request("remove_group", alice, group_id=g)
+    removed, *others = send_at_once(node.session, [removal, update, addition, update])
+    must_accept(removed)
+    with judge():
+        for answer in others:
+            was_accepted(node.session, answer, or_refused=["not_found"])
+        judge.same(node.groups.list(alice), kept, "the groups without the removed one")
+
+
+@case("parallel-additions-all-count", requirements=["GRPLIFE-230", "LIST-170"], needs=NEEDS, uses=[WALLET_IDS])
+def parallel_additions_all_count(judge: Judge, node: Node) -> None:
+    """Wallets and actions added to one group at once are all listed, and gone when all are taken out at once."""
+    on = two_equal_groups(node)
+    g = bound(node, on.alice, [], [])
+    wallets, cids = [on.p, on.q], [on.x, on.y]
+    add, remove = list[OutgoingRequest](), list[OutgoingRequest]()
+    for pkp, cid in zip(wallets, cids, strict=True):
+        of_pkp, of_cid = {"group_id": g, "pkp_id": pkp.id}, {"group_id": g, "hashed_cid": hashed_cid(cid)}
+        add.append(node.session.request("add_pkp_to_group", on.alice, **of_pkp))
+        add.append(node.session.request("add_action_to_group", on.alice, group_id=g, action_ipfs_cid=cid))
+        remove.append(node.session.request("remove_pkp_from_group", on.alice, **of_pkp))
+        remove.append(node.session.request("remove_action_from_group", on.alice, **of_cid))
+    for requests, there in ((add, True), (remove, False)):
+        with judge("GRPLIFE-230"):
+            for answer in send_at_once(node.session, requests):
+                must_accept(answer)
+        with judge():
+            ids, hashes = pluck(node.pkps.list(on.alice, g), "id"), pluck(node.actions.list(on.alice, g), "hashed_cid")
+            judge.same_hexes(ids, [one.id for one in wallets if there], "the wallets of the group", any_order=True)
+            judge.same_hexes(hashes, [hashed_cid(cid) for cid in cids if there], "its actions", any_order=True)
+
+
+# ------------------------------------------------------------------------------------------------ updates in their turn
+
+
+def as_object(value: object) -> dict[str, object]:
+    """An item of a list, if it is an object."""
+    return value if isinstance(value, dict) else {}
 
 
 @case("update-keeps-id-and-place", requirements=["GRPLIFE-090"], needs=NEEDS)
@@ -49,7 +315,7 @@ def update_keeps_id_and_place(judge: Judge, node: Node) -> None:
     "update-replaces-the-lists",
     requirements=["GRPLIFE-040", "GRPLIFE-050", "GRPLIFE-060", "GRPLIFE-080"],
     needs=NEEDS,
-    uses=["wire.list_items.fields.wallet.id"],
+    uses=[WALLET_IDS],
 )
 def update_replaces_the_lists(judge: Judge, node: Node) -> None:
     """update_group replaces the permitted wallets and actions, those that were added one by one as well."""
