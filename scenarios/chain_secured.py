@@ -1,7 +1,8 @@
-"""Who may write to a ChainSecured account, asked of the contract function by function.
+"""Who may write to a ChainSecured account.
 
 "What the service does" 4, "Authentication" 8: administrative writes come from the admin wallet, and the contract takes
-them from nobody else. Each write is asked by eth_call, and held against the same one from the admin wallet.
+them from nobody else. What others may not write is asked by eth_call, function by function, and held against the same
+write from the admin wallet.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from itertools import islice
 
 from conformance.cases import Judge, case
 from conformance.service.accounts import ChainSecuredAccount
+from conformance.service.admin_writes import group_named, writes_by_admin
 from conformance.service.bindings import bound
 from conformance.service.contract import dry_run_call, payers
 from conformance.service.derivations import (
     ID_RULE,
+    account_hash,
     hashed_cid,
     pkp_id,
     random_address,
@@ -23,10 +26,11 @@ from conformance.service.derivations import (
     usage_key_hash,
 )
 from conformance.service.groups import group_id
+from conformance.service.lists import one_item_page, unchanged_list
 from conformance.service.minting import BALANCE, NEVER, MintedWallet
 from conformance.service.node import Node
-from conformance.service.refusal import Refusals
-from conformance.service.usage_keys import ALL_PERMISSIONS, NO_PERMISSIONS
+from conformance.service.refusal import Refusals, must_be_unchanged, must_refuse, read_before, was_accepted
+from conformance.service.usage_keys import ALL_PERMISSIONS, NO_PERMISSIONS, Permissions
 from conformance.values.ids import Address, GroupId, PkpId
 from conformance.values.json_values import member, pluck
 
@@ -170,3 +174,134 @@ def after_a_conversion(judge: Judge, node: Node) -> None:
         on.write("add_group", "by the new admin", "d", [], [])
         names = pluck(node.contract.items("list_groups", account.hash), "name")
         judge.that("by the new admin" in names, "the new admin's group in the contract", names)
+
+
+# ------------------------------------------------------------------------------------------------ what the admin can do
+
+
+@case("admin-writes", requirements=["CHAIN-090"], needs=NEEDS)
+def admin_writes(judge: Judge, node: Node) -> None:
+    """The admin wallet writes groups, what is in them, actions, and wallets by either function of the contract."""
+    account = node.accounts.by_wallet(node.wallets.new("carol"))
+    write, items = writes_by_admin(node, account, judge), node.contract.items
+    own, cid_hash = account.hash, hashed(node, "a")
+    with judge.apart():
+        for name in ("first", "second"):
+            node.contract.write(account.admin, "add_group", own, name, f"of the {name}", [], [])
+        groups = items("list_groups", own)
+        judge.same(pluck(groups, "name"), ["first", "second"], "the names of the groups in the contract")
+        g, h = (group_id(member(group, "id")) for group in groups)
+        node.contract.write(account.admin, "update_group", own, g, "changed", "of the changed", [], [])
+        node.contract.write(account.admin, "remove_group", own, h)
+        left = {"id": g, "name": "changed", "description": "of the changed"}
+        judge.same(items("list_groups", own), [left], "the groups in the contract")
+    with judge.apart():
+        action = {"cidHash": cid_hash, "name": "named", "description": "d"}
+        node.contract.write(account.admin, "add_action", own, cid_hash, "named", "d")
+        judge.same(items("list_actions", own), [action], "the actions in the contract")
+        node.contract.write(account.admin, "update_action_metadata", own, cid_hash, "renamed", "e")
+        action |= {"name": "renamed", "description": "e"}
+        judge.same(items("list_actions", own), [action], "the actions in the contract")
+        node.contract.write(account.admin, "delete_action", own, cid_hash)
+        judge.same(items("list_actions", own), [], "the actions in the contract")
+    minted = [node.minting.wallet(account.admin) for _ in range(2)]
+    for function, one in zip((REGISTRATION, "create_wallet"), minted, strict=True):
+        write(function, one.address, one.path, function, "d")
+    with judge():
+        wallets = items("list_wallets", own)
+        judge.same_hexes(pluck(wallets, "walletAddress"), [one.address for one in minted], "the contract's wallets")
+        judge.same(pluck(wallets, "name"), [REGISTRATION, "create_wallet"], "the names of the contract's wallets")
+    write("add_group", node.label, "d", [], [])
+    pkp, group = member(wallets[0], "id"), group_named(node, account, node.label)
+    for verb, preposition, there in (("add", "to", True), ("remove", "from", False)):
+        write(f"{verb}_pkp_{preposition}_group", group, pkp)
+        write(f"{verb}_action_{preposition}_group", group, cid_hash)
+        with judge():
+            listed = pluck(items("list_wallets_in_group", own, group), "walletAddress")
+            judge.same_hexes(listed, [minted[0].address][:there], "the wallets of the group in the contract")
+            actions = pluck(items("list_actions_in_group", own, group), "cidHash")
+            judge.same(actions, [cid_hash][:there], "the actions of the group in the contract")
+
+
+@case(
+    "admin-writes-usage-keys",
+    requirements=["CHAIN-090"],
+    needs=NEEDS,
+    uses=[
+        {"auth.usage_key_permission.lists": "any_key"},
+        {"auth.usage_key_permission.list_api_keys": "any_key"},
+        "wire.list_items.fields.usage_key.name",
+        "wire.list_items.fields.usage_key.description",
+    ],
+)
+def admin_writes_usage_keys(judge: Judge, node: Node) -> None:
+    """The admin wallet attaches, changes and removes usage keys."""
+    account = node.accounts.by_wallet(node.wallets.new("carol"))
+    write = writes_by_admin(node, account, judge)
+    key = node.minting.usage_key(account.admin)
+    node.minting.register(account, key)
+
+    def must_be_listed(name: str, description: str) -> None:
+        with judge():
+            listed = node.usage_keys.list(key.key)
+            judge.items(listed, [{"name": name, "description": description}], "the usage keys that the node lists")
+
+    created = Permissions(can_create_groups=True).arguments
+    write("set_usage_api_key", key.hash, node.session.stated(NEVER), BALANCE, "named", "d", *created)
+    must_be_listed("named", "d")
+    write("update_usage_api_key_metadata", key.hash, "renamed", "e")
+    must_be_listed("renamed", "e")
+    changed = Permissions(can_delete_groups=True, manage_ipfs_ids_in_groups=[0])
+    write("update_usage_api_key", key.hash, "changed", "f", *changed.arguments)
+    lists = node.session.request("list_groups", key.key, **one_item_page(node.session))
+    with judge():
+        record = member(node.contract.view("get_usage_api_key", account.hash, key.hash), "usageKey")
+        expected = {"name": "changed", "description": "f", **changed.record}
+        judge.members(record, expected, "the contract's record of the key")
+        control = node.session.accept(lists)[1]
+    write("remove_usage_api_key", key.hash)
+    with judge():
+        judge.same(node.contract.items("list_usage_api_keys", account.hash), [], "the usage keys in the contract")
+        must_refuse(node.session, lists, ["any"], control=control, unchanged=[])
+
+
+# Key hashes are public on the chain. Whether the contract takes one that another account holds is silent; that it then
+# is that account's still follows from whose key it is. A contract that takes none of these transactions passes.
+@case("keys-of-others-stay-theirs", requirements=["ACC-120", "KEYLIFE-180"], needs=[*NEEDS, "managed_accounts"])
+def keys_of_others_stay_theirs(judge: Judge, node: Node) -> None:
+    """A wallet that attaches, changes and removes another account's keys in its own account takes nothing from them."""
+    dana = node.accounts.by_wallet(node.wallets.new("mallory"))
+    alice = node.accounts.new().key
+    key = node.usage_keys.add(alice, Permissions(can_create_groups=True)).key
+    hashes = [usage_key_hash(key, node.session.profile), account_hash(alice, node.session.profile)]
+    node.contract.write(dana.admin, "add_group", dana.hash, f"{node.label} of mallory", "d", [], [])
+    node.session.accept(node.groups.creation(key, "before"))
+    reads = [unchanged_list(node.session, name, alice) for name in ("list_api_keys", "list_groups")]
+
+    def take(function: str, *arguments: object) -> None:
+        with judge():
+            before = read_before(node.session, reads)
+            node.contract.send(dana.admin, function, [dana.hash, *arguments], to_be_reverted=True)
+            must_be_unchanged(node.session, reads, before, node.session.last_exchange)
+
+    for taken in hashes:
+        forever = [node.session.stated(NEVER), BALANCE, "n", "d"]
+        take("set_usage_api_key", taken, *forever, *NO_PERMISSIONS.arguments)
+        take("update_usage_api_key", taken, "n", "d", *Permissions(can_delete_groups=True).arguments)
+    with judge():
+        page = {**one_item_page(node.session), "page_size": node.session.target.page_size}
+        answer = node.session.send(node.session.request("list_groups", key, **page))
+        was_accepted(node.session, answer, or_refused=["any"])
+        judge.that("of mallory" not in answer.text, "a key that opens no account but its own", answer.text)
+    with judge("KEYLIFE-180"):
+        node.session.accept(node.groups.creation(key, "attached"))
+        node.session.accept(node.groups.creation(alice, "own"))
+    for taken in hashes:
+        take("remove_usage_api_key", taken)
+    with judge("KEYLIFE-180"):
+        node.session.accept(node.groups.creation(key, "removed"))
+    groups = node.groups.list(alice)
+    with judge():
+        judge.that(len(groups) >= 4, "each group in the account that the key is of", groups)
+        of_dana = node.contract.items("list_groups", dana.hash)
+        judge.same(len(of_dana), 1, "the number of groups of the other account")

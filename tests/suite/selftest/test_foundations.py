@@ -148,7 +148,7 @@ BLOCKED = {
         "accounts::other-accounts-groups-stay-as-they-are",
     ),
     "admin-is-refused-one-write:update_action_metadata": (
-        "chain_secured::admin-writes-actions",
+        "chain_secured::admin-writes",
         "onchain::writes-emit-events",
     ),
     "group-ids-are-listed-otherwise:2-for-all-but-the-first": (
