@@ -1,28 +1,174 @@
-"""Wallets minted by signature, where cases compute ("States and transitions / Minted wallet or usage key")."""
+"""Wallets minted by signature ("States and transitions / Minted wallet or usage key", "Authentication" 6).
+
+A wallet that a signature mints belongs to nobody until an admin wallet registers it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from conformance.cases import Judge, case
-from conformance.service.derivations import account_hash, wallet_hash
-from conformance.service.envelopes import billing_auth
+from conformance.service.acceptance import must_accept
+from conformance.service.accounts import ChainSecuredAccount
+from conformance.service.admin_writes import writes_by_admin
+from conformance.service.at_once import send_at_once
+from conformance.service.bindings import one_group
+from conformance.service.derivations import ID_RULE, account_hash, pkp_id, wallet_hash
+from conformance.service.envelopes import billing_auth, sign_envelope
+from conformance.service.lists import only
 from conformance.service.node import Node
+from conformance.service.pkps import Pkp
 from conformance.service.refusal import must_refuse
-from conformance.values.json_values import member, pluck, printed
+from conformance.service.session import DESCRIPTION
+from conformance.values.ids import is_address
+from conformance.values.json_values import MISSING, member, pluck, printed, same_hex
 
+MINT = "create_wallet_with_signature"
+WALLET_FIELDS = "wire.list_items.fields.wallet"
+RUNS_NEED = ("chain_rpc", "funded_wallet", "managed_accounts")
+OWN_HASH = {"chain.admin_hash_meaning": "api_key_hash"}
 CONTRACT_SIGNATURES = "env.erc1271_outside_convert"
+
+
+@case("mints", requirements=["MINT-010", "MINT-210"])
+def mints(judge: Judge, node: Node) -> None:
+    """Any wallet's signature mints a wallet with its path; no key, no account and no ether are asked for."""
+    carol = node.wallets.new("carol")
+    with judge():
+        minted = node.session.accept(node.minting.request(MINT, carol))[0].value
+        address, path = member(minted, "wallet_address"), member(minted, "derivation_path")
+        judge.that(is_address(address), "a wallet_address (0x, 40 hex digits, EIP-55)", address)
+        judge.that(not same_hex(address, carol.address), "another wallet than the signer's", address)
+        judge.that(path not in (None, MISSING), "a derivation_path", path)
+
+
+@case("wrong-signer", requirements=["MINT-020"])
+def wrong_signer(judge: Judge, node: Node) -> None:
+    """A signature of another wallet mints nothing."""
+    carol, mallory = node.wallets.new("carol"), node.wallets.new("mallory")
+    control = node.session.accept(node.minting.request(MINT, carol))[1]
+    signed_by_another = sign_envelope(node.session, "CreateWallet", carol, signed_by=mallory)
+    names_another = sign_envelope(node.session, "CreateWallet", carol, address=mallory.address)
+    for envelope in (signed_by_another, names_another):
+        with judge.apart():
+            request = node.session.request(MINT, **envelope.members)
+            must_refuse(node.session, request, ["any"], control=control, unchanged=[])
 
 
 @case("again", requirements=["MINT-180"])
 def again(judge: Judge, node: Node) -> None:
-    """The same request again gives another wallet and another path."""
-    request = node.minting.request("create_wallet_with_signature", node.wallets.new("carol"))
+    """The same request again, and several times at the same moment, gives another wallet and another path each time."""
+    request = node.minting.request(MINT, node.wallets.new("carol"))
     minted = [node.session.accept(request)[0].value]
     with judge():
         minted += [node.session.accept(request)[0].value for _ in range(3)]
+        for answer in send_at_once(node.session, [request] * 6):
+            must_accept(answer)
+            minted.append(answer.value)
         for name in ("wallet_address", "derivation_path"):
             judge.distinct(pluck(minted, name), f"values of {name} in the answers to one envelope")
+
+
+@case("listed-nowhere", requirements=["MINT-010", "MINT-180"], needs=["managed_accounts"])
+def listed_nowhere(judge: Judge, node: Node) -> None:
+    """A minted wallet is in no list of any account, also where the account's key accompanies the request."""
+    alice = node.accounts.new().key
+    alone = node.minting.request(MINT, node.wallets.new("carol"))
+    with_key = replace(alone, credential=alice)
+    node.pkps.create(alice)
+    before = node.pkps.list(alice)
+    for about, requests in (("MINT-010", [with_key]), ("MINT-180", [alone, with_key])):
+        for request in requests:
+            node.session.accept(request)
+        with judge(about):
+            judge.same(node.pkps.list(alice), before, "the account's wallets")
+
+
+@case("costs-nothing", requirements=["MINT-200"], needs=["managed_accounts", "billing"])
+def costs_nothing(judge: Judge, node: Node) -> None:
+    """Minting with an account's key costs its credits nothing."""
+    alice, carol = node.accounts.new().key, node.wallets.new("carol")
+    node.pkps.create(alice)
+    before = node.payments.balance(alice)
+    for operation in (MINT, "add_usage_api_key_with_signature"):
+        node.session.accept(replace(node.minting.request(operation, carol), credential=alice))
+    with judge():
+        judge.same(node.payments.balance(alice), before, "the balance after minting")
+
+
+@case("registered-by-the-admin", requirements=["MINT-030", "MINT-070", "PKP-080"], needs=["chain_rpc", "funded_wallet"])
+def registered_by_the_admin(judge: Judge, node: Node) -> None:
+    """A minted wallet is nobody's until the admin wallet registers it; then it is listed under the given name."""
+    account, other = (node.accounts.by_wallet(node.wallets.new(name)) for name in ("carol", "erin"))
+    minted = node.minting.wallet(account.admin)
+
+    def listed(owner: ChainSecuredAccount) -> list[object]:
+        return node.contract.items("list_wallets", owner.hash)
+
+    with judge("PKP-080"):
+        judge.same(listed(account), [], "the account's wallets before one is registered")
+    with judge("MINT-030"):
+        node.minting.register(account, minted, "named")
+    with judge("MINT-030", "PKP-080"):
+        judge.same_hexes(pluck(listed(account), "walletAddress"), [minted.address], "the account's wallets")
+    with judge("MINT-070"):
+        labels = {"name": f"{node.label} named", "description": DESCRIPTION}
+        judge.items(listed(account), [labels], "the wallets with the labels that the contract was given")
+    with judge("MINT-030"):
+        judge.same(listed(other), [], "the wallets of another account")
+
+
+@case(
+    "listed-over-http",
+    requirements=["MINT-030", "MINT-070", "PKP-080"],
+    needs=RUNS_NEED,
+    uses=[
+        OWN_HASH,
+        {"auth.usage_key_permission.lists": "any_key"},
+        *(f"{WALLET_FIELDS}.{name}" for name in ("wallet_address", "name", "description")),
+    ],
+)
+def listed_over_http(judge: Judge, node: Node) -> None:
+    """The node lists a minted wallet once it is registered, with the name and description given to the contract."""
+    on, bob = one_group(node), node.accounts.new().key
+    account = node.accounts.converted(on.alice, node.wallets.new("carol"))
+    minted = node.minting.wallet(account.admin)
+    before, of_bob = node.pkps.list(on.key), node.pkps.list(bob)
+    with judge("PKP-080"):
+        known = [one for one in pluck(before, "wallet_address") if same_hex(one, minted.address)]
+        judge.same(known, [], "the minted wallet in the list before it is registered")
+    with judge("MINT-030"):
+        node.minting.register(account, minted, "named")
+    after = node.pkps.list(on.key)
+    with judge("MINT-030", "PKP-080"):
+        wallet = only(after, "wallet_address", minted.address)
+    with judge("MINT-070"):
+        labels = {"name": f"{node.label} named", "description": DESCRIPTION}
+        judge.members(wallet, labels, "the wallet with the labels that the contract was given")
+    with judge("MINT-030"):
+        judge.same(len(after), len(before) + 1, "the number of listed wallets")
+        judge.same(node.pkps.list(bob), of_bob, "the wallets of another account")
+
+
+@case("registered-wallet-signs", requirements=["MINT-040"], needs=RUNS_NEED, uses=[OWN_HASH, ID_RULE])
+def registered_wallet_signs(judge: Judge, node: Node) -> None:
+    """A minted wallet, registered with its path unchanged, signs runs as the minted address."""
+    x = node.actions.prepared()
+    alice = node.accounts.new().key
+    own, key = node.pkps.create(alice), node.usage_keys.executing_in(alice, 0)
+    account = node.accounts.converted(alice, node.wallets.new("carol"))
+    minted = node.minting.wallet(account.admin)
+    registered = node.minting.register(account, minted)
+    wallet = Pkp(pkp_id(minted.address, node.session.stated(ID_RULE)), minted.address, registered)
+    write = writes_by_admin(node, account)
+    # Registered, it is in no group yet.
+    write("add_group", "g", "d", [own.id], [x.hash])
+    control = node.signing.must_sign(key, x, own).accepted
+    with judge():
+        node.signing.must_be_refused(key, x, wallet, control=control, classes=["any"])
+    write("add_group", "h", "d", [wallet.id], [x.hash])
+    with judge():
+        node.signing.must_sign(key, x, wallet)
 
 
 @case("changes-nothing-on-chain", requirements=["MINT-200"], needs=["chain_rpc", "managed_accounts"])
