@@ -116,8 +116,9 @@ def _wrong_arguments(case: PythonCase, path: Path) -> Iterator[LoadProblem]:
 
 def _made(case: PythonCase, path: Path, opt_in: bool, row: str | None) -> Case:
     info = CaseInfo(needs={"http", *case.needs})
-    # Other cases would meet a provider that fails, another certificate than a moment ago, or no node.
-    info.alone = ProviderControl in case.arguments.values() or bool(info.needs & {"certificate_control", "restart"})
+    # Other cases would meet a provider that fails, another time or certificate than a moment ago, or no node.
+    alters = bool(info.needs & {"certificate_control", "clock_control", "restart"})
+    info.alone, info.counts_time = alters or ProviderControl in case.arguments.values(), "clock_control" in info.needs
     for use in case.uses:
         info.uses.update([use] if isinstance(use, str) else use)
         if not isinstance(use, str):
