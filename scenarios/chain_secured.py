@@ -79,7 +79,7 @@ class Guarded:
     def group(self, pkp_ids: Sequence[str] = (), hashes: Sequence[str] = ()) -> GroupId:
         """A new group, written by the admin wallet."""
         self.write("add_group", self.node.label, "d", list(pkp_ids), list(hashes))
-        return group_id(member(self.node.contract.items("list_groups", self.account.hash)[-1], "id"))
+        return group_id(member(member(self.node.contract.items("list_groups", self.account.hash), "-1"), "id"))
 
 
 def guarded(judge: Judge, node: Node) -> tuple[Guarded, PkpId]:

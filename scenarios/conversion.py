@@ -1,35 +1,50 @@
-"""Conversion to ChainSecured mode, where cases compute: what the old master key loses, and what a conversion takes.
+"""Conversion to ChainSecured mode: what becomes of the account, what its old master key loses, what a conversion takes.
 
 "States and transitions / Account mode", "Endpoints / Wallet-signed endpoints" 2, "Authentication" 5 and 8. What the old
-master key may read is silent (MODE-280): after the conversion the cases read with a usage key.
+master key may read is silent (MODE-280): after the conversion the cases read with a usage key, or from the contract.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from conformance.cases import Judge, case
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import NotAccepted, OutOfCredit
 from conformance.service.acceptance import Accepted, must_accept
 from conformance.service.accounts import CONVERSION
+from conformance.service.actions import ActionCode
+from conformance.service.admin_writes import writes_by_admin
 from conformance.service.at_once import send_at_once
 from conformance.service.bindings import bound, one_group
 from conformance.service.contract import chain_id, payers
-from conformance.service.derivations import account_hash, hashed_cid, random_address, random_key
+from conformance.service.derivations import (
+    account_hash,
+    hashed_cid,
+    random_address,
+    random_key,
+    usage_key_hash,
+    wallet_hash,
+)
 from conformance.service.envelopes import SignedEnvelope, billing_auth, sign_envelope
-from conformance.service.lists import read_list, unchanged_list
+from conformance.service.groups import group_id
+from conformance.service.lists import IN_GROUP, read_list, unchanged_list
 from conformance.service.node import Node
 from conformance.service.payments import Payments
 from conformance.service.reads import Read
 from conformance.service.refusal import Refusals, must_refuse, was_accepted
 from conformance.service.sample_calls import sample_objects, sample_reads
 from conformance.service.suite_wallet import SuiteWallet
-from conformance.service.usage_keys import ALL_PERMISSIONS, NO_PERMISSIONS
-from conformance.values.json_values import member, printed
+from conformance.service.usage_keys import ALL_PERMISSIONS, NO_PERMISSIONS, Permissions
+from conformance.values.ids import GroupId
+from conformance.values.json_values import MISSING, member, pluck, printed, same_hex
 
 NEEDS = ("managed_accounts",)
+ON_CHAIN = (*NEEDS, "chain_rpc")
+BY_ADMIN = (*ON_CHAIN, "funded_wallet")
+OWN_HASH = {"chain.admin_hash_meaning": "api_key_hash"}
 ANY_KEY_LISTS = {"auth.usage_key_permission.lists": "any_key"}
 ANY_KEY_LISTS_KEYS = {"auth.usage_key_permission.list_api_keys": "any_key"}
 WALLET_RULE = "crypto.account_wallet_derivation"
@@ -38,6 +53,229 @@ OLD_KEY_READS, OLD_KEY_RUNS = "mode.old_master_key_reads", "mode.old_master_key_
 ZERO_ADDRESS = f"0x{0:040x}"
 CONVERSION_SELECTOR = "7c3822b1"
 """Of `convertToChainSecuredAccount(uint256,address)`."""
+
+# ------------------------------------------------------------------------------------------ what becomes of the account
+
+
+def refused_to_write(node: Node, adds: Accepted, key: str) -> None:
+    """The group that the old master key added before is refused to it; a usage key of the account reads the groups."""
+    reads = [unchanged_list(node.session, "list_groups", key)]
+    must_refuse(node.session, adds.changed(), ["any"], control=adds, unchanged=reads)
+
+
+@case("converts", requirements=["MODE-010", "WSIG-020"], needs=NEEDS, uses=[ANY_KEY_LISTS])
+def converts(judge: Judge, node: Node) -> None:
+    """A master key and the new admin's signature convert the account; the old key then writes nothing."""
+    alice, carol = node.accounts.new().key, node.wallets.new("carol")
+    key, adds = node.usage_keys.add(alice, ALL_PERMISSIONS).key, node.groups.add(alice).accepted
+    with judge():
+        answer = node.session.accept(node.accounts.conversion(alice, carol))[0].value
+        judge.that(member(answer, "api_key") is MISSING, "a conversion that answers no key", answer)
+    with judge("MODE-010"):
+        refused_to_write(node, adds, key)
+
+
+@case("by-bearer", requirements=["AUTH-020"], needs=NEEDS, uses=[ANY_KEY_LISTS])
+def by_bearer(judge: Judge, node: Node) -> None:
+    """The master key converts in the header Authorization as well."""
+    alice, carol = node.accounts.new().key, node.wallets.new("carol")
+    key = node.usage_keys.add(alice, ALL_PERMISSIONS).key
+    adds = node.session.accept(replace(node.groups.creation(alice), via="bearer"))[1]
+    with judge():
+        node.session.accept(replace(node.accounts.conversion(alice, carol), via="bearer"))
+        refused_to_write(node, adds, key)
+
+
+@case("same-envelope-for-two-accounts", requirements=["ENV-460"], needs=NEEDS, uses=[MANY_ACCOUNTS, ANY_KEY_LISTS])
+def same_envelope_for_two_accounts(judge: Judge, node: Node) -> None:
+    """One envelope converts a second account as well, with that account's master key."""
+    alice, bob = node.accounts.new().key, node.accounts.new().key
+    key = node.usage_keys.add(bob, ALL_PERMISSIONS).key
+    conversion = node.session.accept(node.accounts.conversion(alice, node.wallets.new("carol")))[1].changed()
+    adds = node.groups.add(bob).accepted
+    with judge():
+        node.session.accept(replace(conversion, credential=bob))
+        refused_to_write(node, adds, key)
+
+
+@case(
+    "record-on-chain",
+    requirements=["MODE-010", "MODE-020", "MODE-030", "MODE-040", "MODE-160"],
+    needs=ON_CHAIN,
+)
+def record_on_chain(judge: Judge, node: Node) -> None:
+    """The contract shows the account as unmanaged, owned by the new wallet, under the same hash."""
+    alice, carol = node.accounts.new().key, node.wallets.new("carol")
+    own, view = account_hash(alice, node.session.profile), node.contract.view
+    before = view("get_account", own)
+    is_other = not same_hex(member(before, "adminWalletAddress"), carol.address)
+    judge.set_up(member(before, "managed") is True and is_other, "a managed account of another admin")
+    with judge("MODE-010"):
+        node.accounts.convert(alice, carol)
+    with judge("MODE-040"):
+        judge.same(view("account_exists", own), {"exists": True}, "account_exists of the converted account")
+    after = view("get_account", own)
+    with judge.apart("MODE-010", "MODE-020"):
+        judge.members(after, {"managed": False}, "the record of the converted account")
+    with judge.apart("MODE-030", "MODE-160"):
+        judge.same_hex(member(after, "adminWalletAddress"), carol.address, "the admin of the converted account")
+    with judge.apart("MODE-040"):
+        labels = {name: member(before, name) for name in ("name", "description")}
+        judge.members(after, labels, "the labels of the converted account, as before,")
+    with judge("MODE-040"):
+        judge.same(view("account_exists", wallet_hash(carol.address)), {"exists": False}, "an account of the wallet")
+
+
+@case("record-of-keys-on-chain", requirements=["MODE-020", "MODE-040", "MODE-080"], needs=ON_CHAIN)
+def record_of_keys_on_chain(judge: Judge, node: Node) -> None:
+    """The account's own hash and its usage keys' hashes still name the same account."""
+    alice, carol = node.accounts.new().key, node.wallets.new("carol")
+    profile = node.session.profile
+    key = usage_key_hash(node.usage_keys.add(alice, ALL_PERMISSIONS).key, profile)
+    own, before = account_hash(alice, profile), node.contract.view("key_info", key)
+    account = {"accountHash": member(before, "accountHash")}
+    judge.members(before, {"managed": True, "isAccountKey": False}, "what the contract says of the usage key")
+    judge.members(node.contract.view("key_info", own), account, "what the contract says of the account key")
+    node.accounts.convert(alice, carol)
+    after = node.contract.view("key_info", key)
+    with judge.apart("MODE-080"):
+        judge.members(after, {**account, "isAccountKey": False}, "what the contract says of the usage key")
+    with judge.apart("MODE-020"):
+        judge.members(after, {"managed": False}, "what the contract says of the usage key")
+    with judge.apart("MODE-040"):
+        judge.members(node.contract.view("key_info", own), account, "what the contract says of the account key")
+
+
+@dataclass(frozen=True)
+class FilledAccount:
+    """An account that has something in each of its lists."""
+
+    alice: str
+    group: GroupId
+    """It lists a wallet and an action."""
+    key: str
+    narrow_key: str
+
+
+def filled_account(node: Node) -> FilledAccount:
+    """Make it."""
+    alice, cid = node.accounts.new().key, node.actions.sample_cid("a")
+    p = node.pkps.create(alice)
+    node.actions.add(alice, cid)
+    g, gap, h = bound(node, alice, [p], [hashed_cid(cid)]), node.groups.add(alice).id, node.groups.add(alice).id
+    node.groups.remove(alice, gap)
+    key = node.usage_keys.add(alice, Permissions(True, False, True, [g], [h], [g, h], [g])).key
+    narrow_key = node.usage_keys.add(alice, Permissions(can_delete_groups=True, execute_in_groups=[0])).key
+    return FilledAccount(alice, g, key, narrow_key)
+
+
+def stays(judge: Judge, node: Node, alice: str, reads: Sequence[tuple[str, Read]]) -> None:
+    """Each read, which shows something, gives the same after a conversion: else it breaks its requirement."""
+    before = [read.get() for _, read in reads]
+    judge.set_up(all(before), "lists that show something before the conversion")
+    node.accounts.convert(alice, node.wallets.new("carol"))
+    for (requirement, read), value in zip(reads, before, strict=True):
+        with judge.apart(requirement):
+            judge.same(read.get(), value, f"{read.name}, as before the conversion,")
+
+
+@case(
+    "lists-stay",
+    requirements=["MODE-050", "MODE-060", "MODE-070", "MODE-080"],
+    needs=NEEDS,
+    uses=[ANY_KEY_LISTS, ANY_KEY_LISTS_KEYS],
+)
+def lists_stay(judge: Judge, node: Node) -> None:
+    """After a conversion groups and their lists, wallets, actions and usage keys are listed as before."""
+    on = filled_account(node)
+
+    def read(name: str, key: str = on.key, **members: object) -> Read:
+        return unchanged_list(node.session, name, key, **members)
+
+    reads = [
+        # The key that reads everything else comes first.
+        ("MODE-080", read("list_api_keys")),
+        ("MODE-050", read("list_groups")),
+        ("MODE-060", read("list_wallets")),
+        ("MODE-070", read("list_actions")),
+        *(("MODE-050", read(name, group_id=on.group)) for name in IN_GROUP),
+        ("MODE-080", read("list_api_keys", on.narrow_key)),
+    ]
+    stays(judge, node, on.alice, reads)
+
+
+@case("contract-keeps-everything", requirements=["MODE-050", "MODE-060", "MODE-070", "MODE-080"], needs=ON_CHAIN)
+def contract_keeps_everything(judge: Judge, node: Node) -> None:
+    """The contract's lists of the account are as before."""
+    on, read = filled_account(node), node.contract.unchanged_items
+    own = account_hash(on.alice, node.session.profile)
+    reads = [
+        ("MODE-050", read("list_groups", own)),
+        ("MODE-060", read("list_wallets", own)),
+        ("MODE-070", read("list_actions", own)),
+        ("MODE-080", read("list_usage_api_keys", own)),
+        *(("MODE-050", read(name, own, on.group)) for name in ("list_wallets_in_group", "list_actions_in_group")),
+    ]
+    stays(judge, node, on.alice, reads)
+
+
+@case("runs-stay", requirements=["MODE-060", "MODE-090", "MODE-330"], needs=NEEDS)
+def runs_stay(judge: Judge, node: Node) -> None:
+    """A usage key runs after the conversion what it ran before, with the same wallet, and nothing else."""
+    on, other = one_group(node), node.actions.prepared(mark="other")
+    elsewhere = ALL_PERMISSIONS.but({"execute_in_groups": [node.groups.add(on.alice).id]})
+    other_key = node.usage_keys.add(on.alice, elsewhere).key
+    control = node.signing.must_sign(on.key, on.x, on.p).accepted
+
+    def refused() -> None:
+        node.signing.must_be_refused(on.key, other, on.p, control=control, classes=["any"])
+        node.signing.must_be_refused(other_key, on.x, on.p, control=control, classes=["any"])
+
+    refused()
+    node.accounts.convert(on.alice, node.wallets.new("carol"))
+    with judge("MODE-090", "MODE-330"):
+        run = node.runs.must_succeed(node.signing.request(on.key, on.x, on.p))
+    with judge("MODE-060"):
+        node.signing.signed(run.answer, on.p)
+    with judge("MODE-090"):
+        refused()
+
+
+@case(
+    "new-key-beside-the-old",
+    requirements=["MODE-360", "MODE-250", "CHAIN-050"],
+    needs=BY_ADMIN,
+    uses=[OWN_HASH],
+)
+def new_key_beside_the_old(judge: Judge, node: Node) -> None:
+    """A key of before and one that the new admin attaches run in the same group, as long as the chain says so."""
+    on, other = one_group(node), node.actions.prepared(mark="other")
+    account = node.accounts.converted(on.alice, node.wallets.new("carol"))
+    minted = node.minting.usage_key(account.admin)
+    write = writes_by_admin(node, account, partial(judge, "MODE-250"))
+    with judge("MODE-250"):
+        node.minting.register(account, minted)
+        node.minting.attach(account, minted, Permissions(execute_in_groups=[on.g]))
+    with judge("MODE-360"):
+        control = node.signing.must_sign(on.key, on.x, on.p).accepted
+        node.signing.must_sign(minted.key, on.x, on.p)
+
+    def refused(key: str, action: ActionCode, *about: str) -> None:
+        with judge(*about):
+            node.signing.must_be_refused(key, action, on.p, control=control, classes=["any"])
+
+    refused(minted.key, other, "CHAIN-050")
+    # What the new admin changes on the chain counts for the key of before as well.
+    write("remove_pkp_from_group", on.g, on.p.id)
+    refused(on.key, on.x, "CHAIN-050", "MODE-250")
+    write("add_pkp_to_group", on.g, on.p.id)
+    with judge("CHAIN-050", "MODE-250"):
+        node.runs.must_succeed(node.signing.request(on.key, on.x, on.p))
+    write("remove_usage_api_key", usage_key_hash(on.key, node.session.profile))
+    refused(on.key, on.x, "CHAIN-050", "MODE-250")
+    with judge("MODE-360"):
+        node.runs.must_succeed(node.signing.request(minted.key, on.x, on.p))
+
 
 # -------------------------------------------------------------------------------------------- what the old key loses
 
@@ -146,6 +384,100 @@ def old_key_stops_with_requests_in_flight(judge: Judge, node: Node) -> None:
         )
         done = sum(was_accepted(node.session, answer, or_refused=["any"]) for answer in writes)
         judge.same(len(node.groups.list(key)) - before, done, "the number of new groups, as many as accepted writes,")
+
+
+@case("old-key-changes-nothing-on-chain", requirements=["MODE-110", "AUTH-180", "ERR-080"], needs=ON_CHAIN)
+def old_key_changes_nothing_on_chain(judge: Judge, node: Node) -> None:
+    """Refused writes of the old master key leave the contract's record as it is."""
+    alice, carol = node.accounts.new().key, node.wallets.new("carol")
+    own = account_hash(alice, node.session.profile)
+    creates = node.session.accept(node.pkps.creation(alice))[1]
+    controls = [node.groups.add(alice).accepted, creates, node.usage_keys.add(alice).accepted]
+    lists = ("list_groups", "list_wallets", "list_usage_api_keys")
+    reads = [
+        *(node.contract.unchanged_items(name, own) for name in lists),
+        node.contract.unchanged_view("get_account", own),
+    ]
+    node.accounts.convert(alice, carol)
+    with judge(), Refusals(node.session, control=controls, unchanged=reads) as refusals:
+        for control in controls:
+            refusals.send(control.changed(), ["any"])
+
+
+@case("second-conversion", requirements=["MODE-210", "ERR-090"], needs=ON_CHAIN)
+def second_conversion(judge: Judge, node: Node) -> None:
+    """A second conversion is refused, and the first admin stays."""
+    alice, carol, mallory = node.accounts.new().key, node.wallets.new("carol"), node.wallets.new("mallory")
+    node.usage_keys.add(alice, ALL_PERMISSIONS)
+    own = account_hash(alice, node.session.profile)
+    first = node.session.accept(node.accounts.conversion(alice, carol))[1]
+    reads = [node.contract.unchanged_items(name, own) for name in ("list_groups", "list_usage_api_keys")]
+    reads.append(node.contract.unchanged_view("get_account", own))
+    for second in (node.accounts.conversion(alice, mallory), first.changed()):
+        with judge.apart():
+            must_refuse(node.session, second, ["any"], control=first, unchanged=reads)
+    with judge("MODE-210"):
+        has_converted(judge, node, own, carol)
+
+
+def has_converted(judge: Judge, node: Node, account: str, admin: SuiteWallet) -> None:
+    """The contract shows the account as this wallet's."""
+    record = node.contract.view("get_account", account)
+    judge.members(record, {"managed": False}, "the record of the converted account")
+    judge.same_hex(member(record, "adminWalletAddress"), admin.address, "the admin of the converted account")
+
+
+@case(
+    "second-conversion-over-http",
+    requirements=["MODE-210", "ERR-090"],
+    needs=NEEDS,
+    uses=[ANY_KEY_LISTS, ANY_KEY_LISTS_KEYS],
+)
+def second_conversion_over_http(judge: Judge, node: Node) -> None:
+    """A second conversion is refused, also with a usage key, and changes nothing that lists show."""
+    alice, carol, mallory = node.accounts.new().key, node.wallets.new("carol"), node.wallets.new("mallory")
+    key = node.usage_keys.add(alice, ALL_PERMISSIONS).key
+    first = node.session.accept(node.accounts.conversion(alice, carol))[1]
+    reads = [unchanged_list(node.session, name, key) for name in ("list_groups", "list_api_keys")]
+    for who in (alice, key):
+        with judge.apart():
+            second = node.accounts.conversion(who, mallory)
+            must_refuse(node.session, second, ["any"], control=first, unchanged=reads)
+
+
+@case("no-way-back", requirements=["MODE-230"], needs=BY_ADMIN, uses=[OWN_HASH])
+def no_way_back(judge: Judge, node: Node) -> None:
+    """A converted account stays ChainSecured, and its old master key stays refused."""
+    alice, carol = node.accounts.new().key, node.wallets.new("carol")
+    node.usage_keys.add(alice, ALL_PERMISSIONS)
+    adds = node.groups.add(alice).accepted
+    account = node.accounts.converted(alice, carol)
+    has_converted(judge, node, account.hash, carol)
+    write = writes_by_admin(node, account)
+    write("add_group", "by the admin", "d", [], [])
+    node.accounts.by_wallet(carol)
+    write("add_group", "again", "d", [], [])
+    node.accounts.new(spends=False)
+    with judge():
+        has_converted(judge, node, account.hash, carol)
+        groups = node.contract.unchanged_items("list_groups", account.hash)
+        must_refuse(node.session, adds.changed(), ["any"], control=adds, unchanged=[groups])
+
+
+@case("race", requirements=["MODE-260"], needs=ON_CHAIN)
+def race(judge: Judge, node: Node) -> None:
+    """Of several conversions at once exactly one succeeds, and its wallet becomes the admin."""
+    alice = node.accounts.new().key
+    # A node that has none of the conversions paid for would do none of them.
+    node.groups.add(alice)
+    wallets = [node.wallets.new(name) for name in ("one", "two", "three", "four")]
+    requests = [node.accounts.conversion(alice, wallet) for wallet in wallets]
+    with judge():
+        answers = send_at_once(node.session, requests)
+        won = [was_accepted(node.session, answer, or_refused=["any", "insufficient_credit"]) for answer in answers]
+        winners = [wallet for wallet, is_one in zip(wallets, won, strict=True) if is_one]
+        judge.same(len(winners), 1, "the number of conversions that succeed")
+        has_converted(judge, node, account_hash(alice, node.session.profile), winners[0])
 
 
 @case("old-key-reads-as-stated", requirements=["MODE-280"], needs=NEEDS, uses=[OLD_KEY_READS])
@@ -333,7 +665,7 @@ def another_chain_or_time(judge: Judge, node: Node) -> None:
 @case(
     "contract-signature",
     requirements=["MODE-180", "MODE-240", "ERR-070"],
-    needs=[*NEEDS, "chain_rpc", "funded_wallet"],
+    needs=BY_ADMIN,
 )
 def contract_signature(judge: Judge, node: Node) -> None:
     """A conversion to a contract account is refused, even if its owner's signature is valid there (ERC-1271)."""
@@ -351,6 +683,90 @@ def contract_signature(judge: Judge, node: Node) -> None:
         node.groups.add(on.alice)
 
 
+@case("refusals-leave-the-record", requirements=["MODE-150", "MODE-240", "MODE-350"], needs=ON_CHAIN)
+def refusals_leave_the_record(judge: Judge, node: Node) -> None:
+    """Refused conversions leave the contract's record as it was."""
+    on = two_accounts(node)
+    own = account_hash(on.alice, node.session.profile)
+    reads, carol = [node.contract.unchanged_view("get_account", own)], on.carol
+    judge.members(node.contract.view("get_account", own), {"managed": True}, "the record of the account")
+    another_signer = sign_envelope(node.session, "ConvertAccount", carol, signed_by=on.mallory)
+    late = sign_envelope(node.session, "ConvertAccount", carol, issued=-330)
+    another_address = sign_envelope(node.session, "ConvertAccount", carol)
+    for about, envelope, address in (
+        ("MODE-150", another_signer, carol.address),
+        ("MODE-350", late, carol.address),
+        ("MODE-150", another_address, on.mallory.address),
+    ):
+        with judge.apart(about, "MODE-240"):
+            request = converting(node, on.alice, envelope, address)
+            must_refuse(node.session, request, ["any"], control=on.control, unchanged=reads)
+    with judge("MODE-240"):
+        judge.members(node.contract.view("get_account", own), {"managed": True}, "the record of the account")
+
+
+@case("own-account-alone", requirements=["MODE-370"], needs=NEEDS, uses=[ANY_KEY_LISTS])
+def own_account_alone(judge: Judge, node: Node) -> None:
+    """The master key alone says which account is converted; every other stays managed."""
+    alice, bob = node.accounts.new().key, node.accounts.new().key
+    adds, bob_adds = node.groups.add(alice).accepted, node.groups.add(bob).accepted
+    bobs_key = node.usage_keys.add(bob, ALL_PERMISSIONS).key
+    node.accounts.convert(bob, node.wallets.new("mallory"))
+    with judge():
+        node.session.accept(adds.changed())
+        reads = [unchanged_list(node.session, "list_groups", key) for key in (bobs_key, alice)]
+        must_refuse(node.session, bob_adds.changed(), ["any"], control=bob_adds, unchanged=reads)
+        node.accounts.convert(alice, node.wallets.new("carol"))
+
+
+@case("own-account-alone-on-chain", requirements=["MODE-370"], needs=ON_CHAIN)
+def own_account_alone_on_chain(judge: Judge, node: Node) -> None:
+    """The contract shows one account converted, and the other one managed under its own admin."""
+    alice, bob, carol = node.accounts.new().key, node.accounts.new().key, node.wallets.new("carol")
+    own, of_bob = (account_hash(key, node.session.profile) for key in (alice, bob))
+    before = node.contract.view("get_account", of_bob)
+    judge.members(before, {"managed": True}, "the record of the other account")
+    node.accounts.convert(alice, carol)
+    with judge():
+        judge.same(node.contract.view("get_account", of_bob), before, "the record of the other account, as before,")
+    has_converted(judge, node, own, carol)
+
+
+@case(
+    "new-admin-writes",
+    requirements=["MODE-250"],
+    needs=BY_ADMIN,
+    uses=[
+        OWN_HASH,
+        ANY_KEY_LISTS,
+        ANY_KEY_LISTS_KEYS,
+        "wire.list_groups.item_fields.name",
+        "wire.list_items.fields.usage_key.name",
+    ],
+)
+def new_admin_writes(judge: Judge, node: Node) -> None:
+    """The new admin's transactions under the preserved hash take effect, and lists show it."""
+    alice, mallory = node.accounts.new().key, node.wallets.new("mallory")
+    key = node.usage_keys.add(alice, ALL_PERMISSIONS).key
+    account = node.accounts.converted(alice, node.wallets.new("carol"))
+    write = writes_by_admin(node, account, judge)
+    adds = write("add_group", "by the admin", "of the admin's", [], [])
+    with judge():
+        group = member(node.groups.list(key), "-1")
+        judge.members(group, {"name": "by the admin"}, "the newest group")
+    write("update_usage_api_key_metadata", usage_key_hash(key, node.session.profile), "renamed by the admin", "d")
+    with judge():
+        names = pluck(node.usage_keys.list(key), "name")
+        judge.that("renamed by the admin" in names, "the usage key that the admin renamed", names)
+        reads = [unchanged_list(node.session, "list_groups", key)]
+        arguments = [account.hash, "a stranger's", "d", [], []]
+        node.contract.must_refuse(mallory, "add_group", *arguments, control=adds, unchanged=reads)
+    write("remove_group", group_id(member(group, "id")))
+    with judge():
+        names = pluck(node.groups.list(key), "name")
+        judge.that("by the admin" not in names, "a list without the group that the admin removed", names)
+
+
 @case("removed-keys-stay-removed", requirements=["KEYLIFE-080"], needs=NEEDS)
 def removed_keys_stay_removed(judge: Judge, node: Node) -> None:
     """A usage key that was removed before the conversion runs nothing after it."""
@@ -364,7 +780,7 @@ def removed_keys_stay_removed(judge: Judge, node: Node) -> None:
         node.signing.must_be_refused(removed, on.x, on.p, control=runs, classes=["unauthenticated", "forbidden"])
 
 
-@case("payers-transaction", requirements=["MODE-190"], needs=[*NEEDS, "chain_rpc"])
+@case("payers-transaction", requirements=["MODE-190"], needs=ON_CHAIN)
 def payers_transaction(judge: Judge, node: Node) -> None:
     """A payer sends convertToChainSecuredAccount with the account's hash and the new admin."""
     alice, carol = node.accounts.new().key, node.wallets.new("carol")
@@ -380,7 +796,7 @@ def payers_transaction(judge: Judge, node: Node) -> None:
         judge.that(printed(sent[0]["from"]) in published, f"a sender among {published}", sent[0]["from"])
 
 
-@case("second-conversion-reverts", requirements=["MODE-220"], needs=[*NEEDS, "chain_rpc"])
+@case("second-conversion-reverts", requirements=["MODE-220"], needs=ON_CHAIN)
 def second_conversion_reverts(judge: Judge, node: Node) -> None:
     """The contract reverts a second conversion, by a payer as by the owner."""
     alice, bob = node.accounts.new(), node.accounts.new()
@@ -401,7 +817,7 @@ def second_conversion_reverts(judge: Judge, node: Node) -> None:
 @case(
     "all-stays-beside-the-admins-own-account",
     requirements=["MODE-050", "MODE-060", "MODE-080", "MODE-090"],
-    needs=[*NEEDS, "chain_rpc", "funded_wallet"],
+    needs=BY_ADMIN,
     uses=[MANY_ACCOUNTS, ANY_KEY_LISTS, ANY_KEY_LISTS_KEYS],
 )
 def all_stays_beside_the_admins_own_account(judge: Judge, node: Node) -> None:

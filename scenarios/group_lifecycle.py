@@ -183,7 +183,7 @@ def listed_id_goes_back_verbatim(judge: Judge, node: Node) -> None:
     """Every other group operation takes the id in the form in which list_groups shows it."""
     on = two_equal_groups(node)
     node.actions.add(on.alice, on.y)
-    g = member(node.groups.list(on.alice)[-1], "id")
+    g = member(member(node.groups.list(on.alice), "-1"), "id")
     calls: list[tuple[str, dict[str, object]]] = [
         ("add_pkp_to_group", {"pkp_id": on.q.id}),
         ("remove_pkp_from_group", {"pkp_id": on.p.id}),
@@ -227,7 +227,7 @@ def parallel_updates_do_not_mix(judge: Judge, node: Node) -> None:
         got = [*pluck(wallets, "id"), *pluck(actions, "hashed_cid")]
         return member(group, "description") == name and same_hexes(got, wanted)
 
-    listed = member(node.groups.list(on.alice)[-2], "id")
+    listed = member(member(node.groups.list(on.alice), "-2"), "id")
     # One update, with nothing beside it: what the lists show of it is not what this case is about.
     node.session.accept(updates[1])
     judge.set_up(is_whole(), "lists that show an update as it was sent")
