@@ -1,4 +1,4 @@
-"""The contract as wallets and readers see it, where cases compute: accounts, attached keys, events and transactions.
+"""The contract as wallets and readers see it: accounts, attached keys, events and transactions.
 
 Specification: "What the service does" 4 and 5, "Resources and their fields / Account".
 """
@@ -11,7 +11,7 @@ from conformance.cases import Judge, case
 from conformance.service.accounts import CONVERSION, ChainSecuredAccount
 from conformance.service.admin_writes import four_groups, group_named, wallet_record, writes_by_admin
 from conformance.service.contract import payers
-from conformance.service.derivations import account_hash, hashed_cid, random_address, wallet_hash
+from conformance.service.derivations import account_hash, bytes_of_hex, hashed_cid, random_address, wallet_hash
 from conformance.service.lists import one_item_page, unchanged_list
 from conformance.service.minting import FAR_AHEAD
 from conformance.service.node import Node
@@ -95,7 +95,48 @@ def account_of_a_wallet(judge: Judge, node: Node) -> None:
         judge.same_hex(member(account, "adminWalletAddress"), carol.address, "its `adminWalletAddress`")
 
 
+@case("each-wallet-its-own", requirements=["ACC-150", "CHAIN-180"], needs=NEEDS)
+def each_wallet_its_own(judge: Judge, node: Node) -> None:
+    """Two wallets create two accounts, and the writes of each change only its own."""
+    carol, erin = node.wallets.new("carol"), node.wallets.new("erin")
+    with judge("ACC-150"):
+        of_carol, of_erin = node.accounts.by_wallet(carol), node.accounts.by_wallet(erin)
+    for account in (of_carol, of_erin):
+        record = node.contract.view("get_account", account.hash)
+        is_own = same_hex(member(record, "adminWalletAddress"), account.admin.address)
+        judge.set_up(is_own and member(record, "managed") is False, "an unmanaged account of the wallet")
+    with judge("ACC-150"):
+        node.contract.write(carol, "add_group", of_carol.hash, node.label, "d", [], [])
+        judge.items(node.contract.items("list_groups", of_carol.hash), [{"name": node.label}], "the wallet's groups")
+    with judge("CHAIN-180"):
+        judge.same(node.contract.items("list_groups", of_erin.hash), [], "the groups of the other wallet")
+
+
 # ------------------------------------------------------------------------------------------- the functions by name
+
+
+@case(
+    "registration-keeps-each-argument",
+    requirements=["MINT-030", "MINT-070"],
+    needs=NEEDS,
+    uses=[{"wire.derivation_path.form": "hex_uint256"}],
+)
+def registration_keeps_each_argument(judge: Judge, node: Node) -> None:
+    """`registerWalletDerivation` takes account, address, path, name and description in this order."""
+    dana = node.accounts.by_wallet(node.wallets.new("carol"))
+    minted = node.minting.wallet(dana.admin)
+    signature = node.contract.signature("register_wallet_derivation")
+    judge.set_up(signature.startswith("registerWalletDerivation("), "a contract with the specification's function")
+    name, description = f"{node.label} name", f"{node.label} description"
+    arguments = (dana.hash, minted.address, minted.path, name, description)
+    node.contract.write(dana.admin, "register_wallet_derivation", *arguments)
+    wallets = node.contract.items("list_wallets", dana.hash)
+    with judge("MINT-030"):
+        judge.same_hexes(pluck(wallets, "walletAddress"), [minted.address], "the wallets in the contract")
+        path = int.from_bytes(bytes_of_hex(minted.path.removeprefix("0x").rjust(64, "0")))
+        judge.items(wallets, [{"derivationPath": path}], "the wallets in the contract")
+    with judge("MINT-070"):
+        judge.items(wallets, [{"name": name, "description": description}], "the wallets in the contract")
 
 
 @case("attach-keeps-each-argument", requirements=["UKEY-380"], needs=NEEDS)

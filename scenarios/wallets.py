@@ -1,4 +1,4 @@
-"""Wallets (PKPs), where cases compute ("Resources and their fields / Wallet (PKP)", "What the service does" 1).
+"""Wallets (PKPs) ("Resources and their fields / Wallet (PKP)", "What the service does" 1).
 
 `create_wallet` answers the address alone; the id that every group operation takes is learnt from `list_wallets`, or by
 the profile's rule where the list does not show it.
@@ -12,20 +12,27 @@ from functools import partial
 from itertools import cycle
 
 from conformance.cases import Judge, case
-from conformance.service.acceptance import Accepted
-from conformance.service.at_once import at_once
+from conformance.service.acceptance import Accepted, must_accept
+from conformance.service.at_once import at_once, send_at_once
 from conformance.service.bindings import bound
 from conformance.service.derivations import ID_RULE, account_hash, pkp_id_in
-from conformance.service.lists import unchanged_list
+from conformance.service.lists import only, unchanged_list
 from conformance.service.node import Node
 from conformance.service.pkps import Pkp
 from conformance.service.refusal import Refusals, must_refuse
 from conformance.service.secrets_search import wallets_leaked_by, wallets_of_secrets_in, witnessed
 from conformance.service.usage_keys import Permissions
 from conformance.service.wallet_names import FORM
-from conformance.values.json_values import member, pluck, printed
+from conformance.values.ids import GroupId, PkpId
+from conformance.values.json_values import MISSING, member, pluck, printed, same_hex
 
 NEEDS = ("managed_accounts",)
+ON_CHAIN = (*NEEDS, "chain_rpc")
+LABELS = ("name", "description")
+FIELDS = "wire.list_items.fields.wallet"
+IDS, ADDRESSES = f"{FIELDS}.id", f"{FIELDS}.wallet_address"
+LABEL_FIELDS = tuple(f"{FIELDS}.{label}" for label in LABELS)
+ADDRESS = re.compile("0x[0-9a-fA-F]{40}")
 ID = re.compile("0x[0-9a-fA-F]{64}")
 BAD_FORM = ("invalid", "malformed", "not_found")
 
@@ -44,16 +51,183 @@ def check_ids(judge: Judge, wallets: Sequence[object]) -> None:
         judge.same(odd, [], "the ids that are no 32 bytes of hex")
 
 
+def new_addresses(node: Node, key: str, count: int) -> list[str]:
+    """The addresses of new wallets, as the node answers them."""
+    return [printed(member(answer.value, "wallet_address")) for answer, _ in node.pkps.creations(key, count)]
+
+
+@case("created-wallet-has-an-address", requirements=["PKP-030"], needs=NEEDS, uses=[ADDRESSES])
+def created_wallet_has_an_address(judge: Judge, node: Node) -> None:
+    """Creating a wallet answers its address, and the account lists that address."""
+    alice = node.accounts.new().key
+    with judge():
+        (address,) = new_addresses(node, alice, 1)
+        is_one = ADDRESS.fullmatch(address) is not None and int(address, 16) != 0
+        judge.that(is_one, "an address other than zero", address)
+        only(node.pkps.list(alice), "wallet_address", address)
+
+
+@case("derivation-path-is-on-chain", requirements=["PKP-040", "PKP-110"], needs=ON_CHAIN)
+def derivation_path_is_on_chain(judge: Judge, node: Node) -> None:
+    """The contract's record of a wallet holds its address and a path of its own, also of wallets created at once."""
+    alice = node.accounts.new().key
+    own = account_hash(alice, node.session.profile)
+    paths = []
+    for pkp in node.pkps.create_several(alice, 2):
+        with judge("PKP-040"):
+            record = member(node.contract.view("get_wallet", own, pkp.id), "wallet")
+            path = member(record, "derivationPath")
+            judge.that(path is not MISSING, "a record with a derivation path", record)
+        is_its = same_hex(member(record, "id"), pkp.id) and same_hex(member(record, "walletAddress"), pkp.address)
+        judge.set_up(is_its, "the record of the wallet with this id and address")
+        paths.append(path)
+    with judge():
+        # Two wallets derived along one path would be one wallet.
+        judge.distinct(paths, "derivation paths")
+    with judge("PKP-110"):
+        for answer in send_at_once(node.session, [node.pkps.creation(alice)] * 4):
+            must_accept(answer)
+        records = node.contract.items("list_wallets", own)
+        judge.that(len(records) >= 6, "a record of each wallet", records)
+        for name in ("id", "walletAddress", "derivationPath"):
+            judge.distinct(pluck(records, name), f"values of {name} in the contract")
+
+
+@case(
+    "derivation-path-is-listed",
+    requirements=["PKP-040", "PKP-110"],
+    needs=NEEDS,
+    uses=[f"{FIELDS}.derivation_path"],
+)
+def derivation_path_is_listed(judge: Judge, node: Node) -> None:
+    """list_wallets shows a derivation path of each wallet's own."""
+    alice = node.accounts.new().key
+    node.pkps.creations(alice, 2)
+    with judge("PKP-040"):
+        paths = pluck(node.pkps.list(alice), "derivation_path")
+        judge.that(len(paths) >= 2 and None not in paths and MISSING not in paths, "a path of each wallet", paths)
+    with judge():
+        judge.distinct(paths, "derivation paths")
+
+
+@case("wallet-has-name-and-description", requirements=["PKP-050"], needs=NEEDS, uses=[*LABEL_FIELDS])
+def wallet_has_name_and_description(judge: Judge, node: Node) -> None:
+    """list_wallets shows a name and a description of each wallet."""
+    alice = node.accounts.new().key
+    node.pkps.creations(alice, 1)
+    with judge():
+        wallets = node.pkps.list(alice)
+        texts = [isinstance(text, str) for label in LABELS for text in pluck(wallets, label)]
+        judge.that(bool(texts) and all(texts), "a name and a description of each wallet", wallets)
+
+
+@case(
+    "wallet-keeps-the-name-given",
+    requirements=["PKP-050"],
+    needs=NEEDS,
+    uses=["wire.create_wallet.fields.name", "wire.create_wallet.fields.description", *LABEL_FIELDS, ADDRESSES],
+)
+def wallet_keeps_the_name_given(judge: Judge, node: Node) -> None:
+    """A wallet is listed with the name and the description that it was created with."""
+    alice = node.accounts.new().key
+    labels = [{label: f"{node.label} {label} {number}" for label in LABELS} for number in range(2)]
+    made = [node.session.call("create_wallet", alice, **given).value for given in labels]
+    with judge():
+        wallets = node.pkps.list(alice)
+        for answer, given in zip(made, labels, strict=True):
+            wallet = only(wallets, "wallet_address", member(answer, "wallet_address"))
+            judge.members(wallet, given, "the wallet's labels")
+
+
+@case(
+    "contract-and-list-agree-on-wallets",
+    requirements=["PKP-050"],
+    needs=ON_CHAIN,
+    uses=[IDS, ADDRESSES, *LABEL_FIELDS],
+)
+def contract_and_list_agree_on_wallets(judge: Judge, node: Node) -> None:
+    """The contract's record of each wallet has the name and the description that list_wallets shows."""
+    alice = node.accounts.new().key
+    pkp = node.pkps.create(alice)
+    with judge():
+        wallet = only(node.pkps.list(alice), "id", pkp.id)
+        own = account_hash(alice, node.session.profile)
+        record = member(node.contract.view("get_wallet", own, pkp.id), "wallet")
+        labels = {label: member(record, label) for label in LABELS}
+        judge.that(all(isinstance(text, str) for text in labels.values()), "labels in the contract", record)
+        judge.members(wallet, labels, "the labels of the contract's record in the list")
+
+
+@case("wallet-in-two-groups", requirements=["PKP-060", "PKP-070"], needs=NEEDS, uses=[IDS, ADDRESSES])
+def wallet_in_two_groups(judge: Judge, node: Node) -> None:
+    """A wallet belongs to several groups at once, and leaving one leaves it in those made before and after."""
+    alice = node.accounts.new().key
+    p, q = node.pkps.create_several(alice, 2)
+    before, between, after = (bound(node, alice, pkps, []) for pkps in ([], [q], []))
+
+    def holds(group: GroupId, *pkps: Pkp) -> None:
+        ids = pluck(node.pkps.list(alice, group), "id")
+        judge.same_hexes(ids, [one.id for one in pkps], "the wallets of the group", any_order=True)
+
+    node.groups.add_pkp(alice, between, p.id)
+    for group in (before, after):
+        with judge("PKP-060"):
+            node.groups.add_pkp(alice, group, p.id)
+    for group in (before, after):
+        with judge.apart("PKP-060"):
+            holds(group, p)
+    with judge("PKP-060"):
+        holds(between, p, q)
+    node.groups.remove_pkp(alice, between, p.id)
+    holds(between, q)
+    for group in (before, after):
+        with judge.apart("PKP-070", why="a wallet that left one group stays in the others"):
+            holds(group, p)
+
+
+@case("capitals-in-an-id-mean-nothing", requirements=["PKP-140"], needs=NEEDS, uses=[IDS, ADDRESSES])
+def capitals_in_an_id_mean_nothing(judge: Judge, node: Node) -> None:
+    """Upper-case and lower-case hex of one PKP id name the same wallet."""
+    alice = node.accounts.new().key
+    p, g = node.pkps.create(alice), node.groups.add(alice).id
+    small, capital = PkpId(p.id.lower()), PkpId(f"0x{p.id[2:].upper()}")
+
+    def holds(*ids: str) -> None:
+        judge.same_hexes(pluck(node.pkps.list(alice, g), "id"), ids, "the wallets of the group")
+
+    with judge():
+        node.groups.add_pkp(alice, g, small)
+        node.groups.remove_pkp(alice, g, capital)
+        holds()
+        node.groups.add_pkp(alice, g, capital)
+        holds(p.id)
+        node.groups.update(alice, g, pkp_ids=[capital], cid_hashes=[])
+        holds(p.id)
+
+
+@case("wallet-of-a-usage-key-is-the-accounts", requirements=["PKP-180"], needs=NEEDS, uses=[IDS, ADDRESSES])
+def wallet_of_a_usage_key_is_the_accounts(judge: Judge, node: Node) -> None:
+    """A wallet that a usage key creates belongs to the account, whose own key lists it and puts it in a group."""
+    alice = node.accounts.new().key
+    key, g = node.usage_keys.add(alice, Permissions(can_create_pkps=True)).key, node.groups.add(alice).id
+    (address,) = new_addresses(node, key, 1)
+    with judge(why="the wallet that a usage key creates is listed to the account key"):
+        own = PkpId(printed(member(only(node.pkps.list(alice), "wallet_address", address), "id")))
+    node.groups.add_pkp(alice, g, own)
+    with judge(why="the account key puts the wallet that a usage key created into a group"):
+        judge.same_hexes(pluck(node.pkps.list(alice, g), "id"), [own], "the wallets of the group")
+
+
 @case(
     "wallet-is-named-by-its-id",
     requirements=["PKP-010", "PKP-020"],
     needs=NEEDS,
-    uses=["wire.list_items.fields.wallet.id", "wire.list_items.fields.wallet.wallet_address"],
+    uses=[IDS, ADDRESSES],
 )
 def wallet_is_named_by_its_id(judge: Judge, node: Node) -> None:
     """The id that list_wallets shows is 32 bytes of hex and names the wallet in add_pkp_to_group."""
     alice = node.accounts.new().key
-    made = [printed(member(answer.value, "wallet_address")) for answer, _ in node.pkps.creations(alice, 2)]
+    made = new_addresses(node, alice, 2)
     g = node.groups.add(alice).id
     # The form of a group's id is not what this case is about.
     node.groups.add_action(alice, g, node.actions.sample_cid("a"))
@@ -79,7 +253,7 @@ def wallet_is_named_by_its_id(judge: Judge, node: Node) -> None:
     "every-created-wallet-is-another",
     requirements=["PKP-110", "LIST-170"],
     needs=NEEDS,
-    uses=["wire.list_items.fields.wallet.id", "wire.list_items.fields.wallet.wallet_address"],
+    uses=[IDS, ADDRESSES],
 )
 def every_created_wallet_is_another(judge: Judge, node: Node) -> None:
     """Wallets created one after the other, at the same time and in two accounts all differ."""
@@ -194,7 +368,7 @@ def no_chain_record_holds_a_private_key(judge: Judge, node: Node) -> None:
         judge.that(pkp.address.lower() not in leaked, f"nothing that is the private key of {pkp.address}", "that key")
 
 
-@case("ids-keep-their-zeros", requirements=["PKP-020"], needs=NEEDS, uses=["wire.list_items.fields.wallet.id"])
+@case("ids-keep-their-zeros", requirements=["PKP-020"], needs=NEEDS, uses=[IDS])
 def ids_keep_their_zeros(judge: Judge, node: Node) -> None:
     """An id that begins with a zero has 64 hex characters like any other: one wallet in 16 has such an id."""
     alice = node.accounts.new().key
