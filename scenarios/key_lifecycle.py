@@ -1,27 +1,306 @@
-"""The life of a usage key, where what it opens is tried before and after ("States and transitions / Usage key").
+"""How a usage key comes to be, changes and ends ("States and transitions / Usage key").
 
 `execute_in_groups` shows only when an action is run: the pack execution_changes is about that.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from conformance.cases import Judge, case
+from conformance.service.acceptance import must_accept
 from conformance.service.at_once import send_at_once
 from conformance.service.bindings import one_group, two_groups
-from conformance.service.lists import one_item_page, only, unchanged_list
+from conformance.service.derivations import account_hash, hashed_cid, random_key, usage_key_hash
+from conformance.service.lists import one_item_page, only, read_pages, unchanged_list
 from conformance.service.node import Node
 from conformance.service.refusal import Refusals, must_refuse, was_accepted
 from conformance.service.scope_trial import ALL_GATED, ScopeTrial, opened_by
 from conformance.service.session import DESCRIPTION
-from conformance.service.usage_keys import ALL_PERMISSIONS, Permissions
-from conformance.values.json_values import member, same
+from conformance.service.usage_keys import ALL_PERMISSIONS, NO_PERMISSIONS, Permissions
+from conformance.values.json_values import member, pluck, printed, same
 
 NEEDS = ("managed_accounts",)
+RECORD = ("KEYLIFE-020", "KEYLIFE-030", "KEYLIFE-060", "KEYLIFE-070", "KEYLIFE-090")
+FIELDS = "wire.list_items.fields.usage_key"
+LABEL_FIELDS = (f"{FIELDS}.name", f"{FIELDS}.description")
+UPDATE_LABELS = "semantics.update_usage_key_labels"
 FIRST = Permissions(can_create_groups=True, manage_ipfs_ids_in_groups=[0], remove_pkp_from_groups=[0])
 SECOND = Permissions(False, True, True, add_pkp_to_groups=[0], execute_in_groups=[0])
 MISSING_FIELDS = "wire.update_usage_api_key.missing_fields.permissions"
+
+
+# ------------------------------------------------------------------------------------------------ what lists show of it
+
+
+@case("exists-once-created", requirements=["KEYLIFE-010"], needs=NEEDS, uses=[f"{FIELDS}.name"])
+def exists_once_created(judge: Judge, node: Node) -> None:
+    """A usage key is listed and usable once it was created."""
+    alice = node.accounts.new().key
+    key = node.usage_keys.add(alice, Permissions(can_create_groups=True)).key
+    with judge():
+        only(node.usage_keys.list(alice), "name", node.label)
+    before = len(node.groups.list(alice))
+    with judge():
+        node.session.accept(node.groups.creation(key))
+        judge.same(len(node.groups.list(alice)), before + 1, "the number of groups after the key added one")
+
+
+@case(
+    "execute-permission-follows-updates",
+    requirements=["KEYLIFE-020", "KEYLIFE-030", "KEYLIFE-070"],
+    needs=NEEDS,
+    uses=[f"{FIELDS}.name", f"{FIELDS}.execute_in_groups"],
+)
+def execute_permission_follows_updates(judge: Judge, node: Node) -> None:
+    """An update replaces the listed execute_in_groups, and a metadata update leaves it alone."""
+    alice = node.accounts.new().key
+    old, new = (node.groups.add(alice).id for _ in range(2))
+    key = node.usage_keys.executing_in(alice, old)
+
+    def listed() -> object:
+        ours = [one for one in node.usage_keys.list(alice) if node.label in printed(member(one, "name"))]
+        judge.same(len(ours), 1, "the number of keys of the case")
+        return member(ours[0], "execute_in_groups")
+
+    with judge("KEYLIFE-020"):
+        node.usage_keys.update(alice, key, Permissions(execute_in_groups=[new]))
+        groups = listed()
+        judge.that(isinstance(groups, list) and new in groups, "execute_in_groups with the new group", groups)
+    with judge("KEYLIFE-030"):
+        judge.same(listed(), [new], "execute_in_groups after the update")
+    node.usage_keys.rename(alice, key, "renamed")
+    with judge("KEYLIFE-070"):
+        judge.same(listed(), [new], "execute_in_groups after a metadata update")
+
+
+def labels_of(node: Node, alice: str) -> list[tuple[object, object]]:
+    """The name and the description of each listed key of the case."""
+    listed = [(member(one, "name"), member(one, "description")) for one in node.usage_keys.list(alice)]
+    return sorted((one for one in listed if node.label in f"{one[0]} {one[1]}"), key=str)
+
+
+@case("update-of-labels-as-stated", requirements=["KEYLIFE-130"], needs=NEEDS, uses=[UPDATE_LABELS, *LABEL_FIELDS])
+def update_of_labels_as_stated(judge: Judge, node: Node) -> None:
+    """An update of a usage key treats name and description as the profile says."""
+    alice = node.accounts.new().key
+    key = node.usage_keys.add(alice).key
+    labels = {"name": f"{node.label} renamed", "description": "anew"}
+    replaced = node.session.stated(UPDATE_LABELS) == "replaced"
+    node.session.call("update_usage_api_key", alice, usage_api_key=key, **labels, **NO_PERMISSIONS.members)
+    with judge():
+        expected = (labels["name"], labels["description"]) if replaced else (node.label, DESCRIPTION)
+        judge.same([*map(list, labels_of(node, alice))], [list(expected)], "the labels, as the profile states,")
+
+
+@case("metadata-update-replaces-labels", requirements=["KEYLIFE-060"], needs=NEEDS, uses=[*LABEL_FIELDS])
+def metadata_update_replaces_labels(judge: Judge, node: Node) -> None:
+    """A metadata update replaces name and description, and may be sent again; an empty text is refused, or taken."""
+    alice = node.accounts.new().key
+    key = node.usage_keys.add(alice).key
+    node.usage_keys.add(alice, name="bystander")
+    bystander = [f"{node.label} bystander", DESCRIPTION]
+
+    def must_be_listed(*labels: str) -> None:
+        expected = sorted([[*labels], bystander], key=str)
+        judge.same(sorted(map(list, labels_of(node, alice)), key=str), expected, "the labels of the usage keys")
+
+    labels = (f"{node.label} renamed", f"described anew, {node.label}")
+    for _ in range(2):
+        with judge():
+            rename(node, alice, key, *labels)
+    with judge():
+        must_be_listed(*labels)
+    for emptied in ((f"{node.label} again", ""), ("", f"{node.label} without a name")):
+        with judge():
+            labels = emptied if rename(node, alice, key, *emptied, or_refused=["malformed", "invalid"]) else labels
+            must_be_listed(*labels)
+
+
+def rename(node: Node, alice: str, key: str, name: str, description: str, or_refused: Sequence[str] = ()) -> bool:
+    """Send a metadata update; whether it was accepted."""
+    labels = {"usage_api_key": key, "name": name, "description": description}
+    answer = node.session.send(node.session.request("update_usage_api_key_metadata", alice, **labels))
+    if not or_refused:
+        must_accept(answer)
+    return was_accepted(node.session, answer, or_refused=or_refused)
+
+
+@case("life-on-chain", requirements=RECORD, needs=[*NEEDS, "chain_rpc"])
+def life_on_chain(judge: Judge, node: Node) -> None:
+    """The contract shows a usage key's update, renaming and removal."""
+    alice = node.accounts.new().key
+    g, own = node.groups.add(alice).id, account_hash(alice, node.session.profile)
+    key = node.usage_keys.add(alice, Permissions(True, False, True, [g], [0], [], [g])).key
+    updated = Permissions(False, True, False, [0], [], [g], [])
+
+    def record() -> object:
+        answer = node.contract.view("get_usage_api_key", own, usage_key_hash(key, node.session.profile))
+        return member(answer, "usageKey")
+
+    node.usage_keys.update(alice, key, updated)
+    given = ("canDeleteGroups", "manageIpfsIdsInGroups", "removePkpFromGroups")
+    with judge("KEYLIFE-020"):
+        judge.members(record(), {name: updated.record[name] for name in given}, "what the update gave, in the contract")
+    with judge("KEYLIFE-030"):
+        judge.members(record(), updated.record, "the permissions in the contract after the update")
+    labels = {"name": f"{node.label} renamed", "description": "anew"}
+    node.session.call("update_usage_api_key_metadata", alice, usage_api_key=key, **labels)
+    with judge("KEYLIFE-060"):
+        judge.members(record(), labels, "the labels in the contract after the metadata update")
+    with judge("KEYLIFE-070"):
+        judge.members(record(), updated.record, "the permissions in the contract after the metadata update")
+    node.usage_keys.remove(alice, key)
+    with judge("KEYLIFE-090"):
+        names = pluck(node.contract.items("list_usage_api_keys", own), "name")
+        ours = [name for name in names if node.label in printed(name)]
+        judge.same(ours, [], "the usage keys of the case in the contract after the removal")
+
+
+# ------------------------------------------------------------------------------------------------------- how it ends
+
+
+@case("removed-key-is-not-listed", requirements=["KEYLIFE-090"], needs=NEEDS)
+def removed_key_is_not_listed(judge: Judge, node: Node) -> None:
+    """A removed usage key is gone from the list, and the others are still there."""
+    alice = node.accounts.new().key
+    node.usage_keys.add(alice, name="first")
+    first = node.usage_keys.list(alice)
+    key = node.usage_keys.add(alice).key
+    with judge():
+        judge.same(len(node.usage_keys.list(alice)), len(first) + 1, "the number of keys before one is removed")
+    node.usage_keys.remove(alice, key)
+    with judge():
+        # Pages of one item: no page holds it either.
+        for size in (None, 1):
+            listed = read_pages(node.session, node.session.request("list_api_keys", alice), size)
+            judge.same(listed, first, "the other usage keys")
+
+
+@case("removed-key-is-not-revived", requirements=["KEYLIFE-100", "KEYLIFE-110"], needs=NEEDS)
+def removed_key_is_not_revived(judge: Judge, node: Node) -> None:
+    """Neither update brings a removed usage key back, or makes one of a value that never was a key."""
+    alice = node.accounts.new().key
+    key, unknown = node.usage_keys.add(alice, ALL_PERMISSIONS).key, random_key(node.session.random)
+    does = [
+        node.usage_keys.update(alice, key, ALL_PERMISSIONS),
+        node.usage_keys.rename(alice, key, "renamed"),
+        node.session.accept(node.groups.creation(key))[1],
+    ]
+    reads = [unchanged_list(node.session, name, alice) for name in ("list_api_keys", "list_groups")]
+    with judge("KEYLIFE-110"), Refusals(node.session, control=does, unchanged=reads) as refusals:
+        refusals.send(does[0].changed(usage_api_key=unknown), ["not_found"])
+        refusals.send(replace(does[-1].changed(), credential=unknown), ["unauthenticated"])
+    node.usage_keys.remove(alice, key)
+    with judge("KEYLIFE-100"), Refusals(node.session, control=does, unchanged=reads) as refusals:
+        for accepted in does[:2]:
+            refusals.send(accepted.changed(), ["not_found"])
+        refusals.send(does[-1].changed(), ["unauthenticated"])
+
+
+@case("nothing-to-remove", requirements=["KEYLIFE-120"], needs=NEEDS)
+def nothing_to_remove(judge: Judge, node: Node) -> None:
+    """The removal of a usage key that was removed before or never existed is refused."""
+    alice = node.accounts.new().key
+    key = node.usage_keys.add(alice).key
+    node.usage_keys.add(alice, name="other")
+    removes = node.usage_keys.remove(alice, key)
+    keys = [unchanged_list(node.session, "list_api_keys", alice)]
+    with judge(), Refusals(node.session, control=removes, unchanged=keys) as refusals:
+        for value in (key, random_key(node.session.random)):
+            refusals.send(removes.changed(usage_api_key=value), ["not_found"])
+
+
+@case("removal-under-load", requirements=["KEYLIFE-100", "KEYLIFE-150"], needs=NEEDS)
+def removal_under_load(judge: Judge, node: Node) -> None:
+    """Once a removal is answered, no call with the key is accepted, though calls and updates of it were under way."""
+    alice = node.accounts.new().key
+    others = node.usage_keys.list(alice)
+    key = node.usage_keys.add(alice, ALL_PERMISSIONS).key
+    adds = node.session.accept(node.groups.creation(key))[1]
+    updates = [
+        node.usage_keys.update(alice, key, ALL_PERMISSIONS).changed(),
+        node.usage_keys.rename(alice, key).changed(),
+    ]
+    removal = node.session.request("remove_usage_api_key", alice, usage_api_key=key)
+    removed, *answers = send_at_once(node.session, [removal, *updates, *[adds.changed()] * 4])
+    with judge("KEYLIFE-150"):
+        must_accept(removed)
+        # While the removal is under way, either answer is right.
+        for answer in answers[2:]:
+            was_accepted(node.session, answer, or_refused=["unauthenticated", "forbidden"])
+    with judge("KEYLIFE-100"):
+        for answer in answers[:2]:
+            was_accepted(node.session, answer, or_refused=["not_found"])
+        judge.same(node.usage_keys.list(alice), others, "the other usage keys")
+    groups = [unchanged_list(node.session, "list_groups", alice)]
+    with judge("KEYLIFE-150"), Refusals(node.session, control=adds, unchanged=groups) as refusals:
+        for _ in range(3):
+            refusals.send(adds.changed(), ["unauthenticated"])
+
+
+@case("narrowing-under-load", requirements=["KEYLIFE-150"], needs=NEEDS)
+def narrowing_under_load(judge: Judge, node: Node) -> None:
+    """Once a narrowing update is answered, nothing is accepted under the old permissions, beside calls under way."""
+    alice = node.accounts.new().key
+    key = node.usage_keys.add(alice, ALL_PERMISSIONS).key
+    adds = node.session.accept(node.groups.creation(key))[1]
+    labels = {"usage_api_key": key, "name": node.label, "description": DESCRIPTION}
+    narrowed = ALL_PERMISSIONS.but({"can_create_groups": False})
+    narrowing = node.session.request("update_usage_api_key", alice, **labels, **narrowed.members)
+    updated, *answers = send_at_once(node.session, [narrowing, *[adds.changed()] * 4])
+    must_accept(updated)
+    groups = [unchanged_list(node.session, "list_groups", alice)]
+    with judge():
+        for answer in answers:
+            was_accepted(node.session, answer, or_refused=["forbidden"])
+        with Refusals(node.session, control=adds, unchanged=groups) as refusals:
+            for _ in range(3):
+                refusals.send(adds.changed(), ["forbidden"])
+
+
+@case("account-key-is-no-usage-key", requirements=["KEYLIFE-190"], needs=NEEDS)
+def account_key_is_no_usage_key(judge: Judge, node: Node) -> None:
+    """The account key is neither updated nor removed in place of a usage key."""
+    alice = node.accounts.new().key
+    key = node.usage_keys.add(alice).key
+    does = [node.usage_keys.update(alice, key, NO_PERMISSIONS), node.usage_keys.remove(alice, key)]
+    keys = [unchanged_list(node.session, "list_api_keys", alice)]
+    with judge(), Refusals(node.session, control=does, unchanged=keys) as refusals:
+        for accepted in does:
+            # Which of these it is, is nowhere stated.
+            refusals.send(accepted.changed(usage_api_key=alice), ["not_found", "forbidden", "invalid", "conflict"])
+    node.session.accept(node.pkps.creation(alice))
+    node.usage_keys.add(alice, ALL_PERMISSIONS)
+
+
+@case("what-a-removed-key-made-remains", requirements=["KEYLIFE-210"], needs=NEEDS)
+def what_a_removed_key_made_remains(judge: Judge, node: Node) -> None:
+    """Groups and wallets that a usage key created outlive it."""
+    alice, cid = node.accounts.new().key, node.actions.sample_cid("one")
+    key, hashed = node.usage_keys.add(alice, ALL_PERMISSIONS).key, hashed_cid(cid)
+    group = node.groups.add(key, listed_to=alice).id
+    made = node.pkps.creations(key, 1)
+    node.groups.add_action(key, group, cid)
+    node.actions.add(alice, cid)
+    # Items of groups and wallets may show what was added, so that they are read after it.
+    groups, wallets = node.groups.list(alice), node.pkps.list(alice)
+    (pkp,) = node.pkps.listed(alice, made)
+    node.usage_keys.remove(alice, key)
+    with judge():
+        judge.same(node.groups.list(alice), groups, "the groups after the removal of the key")
+        judge.same(node.pkps.list(alice), wallets, "the wallets after the removal of the key")
+        inside = pluck(node.actions.list(alice, group), "hashed_cid")
+        judge.same_hexes(inside, [hashed], "the actions of the group")
+        only(node.actions.list(alice), "hashed_cid", hashed)
+    # All of it is still usable.
+    node.groups.add_pkp(alice, group, pkp.id)
+    node.groups.remove_action(alice, group, hashed)
+    node.groups.remove(alice, group)
+
+
+# ------------------------------------------------------------------------------------------------------ what it opens
 
 
 def judge_update(judge: Judge, trial: ScopeTrial, key: str, row: Permissions) -> None:
