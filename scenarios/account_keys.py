@@ -1,4 +1,4 @@
-"""The account API key of API mode, where cases compute ("Resources and their fields / Account API key")."""
+"""The account API key of API mode ("Resources and their fields / Account API key")."""
 
 from __future__ import annotations
 
@@ -19,15 +19,18 @@ from conformance.service.derivations import (
     bytes_of_hex,
     key_with_flipped_bit,
 )
-from conformance.service.lists import first_page, unchanged_list
+from conformance.service.lists import IN_GROUP, first_page, one_item_page, read_pages, unchanged_list
 from conformance.service.node import Node
 from conformance.service.refusal import Refusals, must_refuse, was_accepted
-from conformance.service.secrecy import distinct_bytes, shared_prefix
-from conformance.service.usage_keys import Permissions
-from conformance.values.ids import is_address
+from conformance.service.secrecy import distinct_bytes, shared_prefix, tells
+from conformance.service.secrets_search import witnessed
+from conformance.service.usage_keys import ALL_PERMISSIONS, Permissions
+from conformance.values.ids import HashedCid, is_address
+from conformance.values.json_values import member, pluck, printed
 from conformance.values.key_text import key_bytes
 
 NEEDS = ("managed_accounts",)
+LISTS = ("list_groups", "list_wallets", "list_actions", "list_api_keys")
 WALLET_RULE = "crypto.account_wallet_derivation"
 
 
@@ -40,6 +43,82 @@ def creation_returns_the_key(judge: Judge, node: Node) -> None:
     with judge("AKEY-020"):
         # Base64 without a further word is the standard alphabet with padding (RFC 4648, section 3.2).
         judge.same(base64_of(bytes_of_base64(key)), key, "the one base64 text of the key's bytes")
+
+
+@case("key-is-shown-once", requirements=["AKEY-050"], needs=NEEDS)
+def key_is_shown_once(judge: Judge, node: Node) -> None:
+    """No answer but that of account creation holds the account key."""
+    alice = node.accounts.new()
+    answers = witnessed(node.session)
+    node.accounts.new(spends=False)
+    key, cid, page = alice.key, node.actions.sample_cid("one"), one_item_page(node.session)
+    page["page_size"] = 3
+    node.session.call("account_exists", key)
+    node.pkps.creations(key, 1)
+    node.actions.add(key, cid)
+    group = node.groups.add(key).id
+    node.groups.add_action(key, group, cid)
+    usage_key = node.usage_keys.add(key, ALL_PERMISSIONS).key
+    for name in LISTS:
+        node.session.call(name, key, **page)
+    for name in IN_GROUP:
+        node.session.call(name, key, group_id=group, **page)
+    # The account's usage keys must not come to know it either; whether they may read these lists is SCOPE-160.
+    for name in ("list_api_keys", "list_groups"):
+        node.session.send(node.session.request(name, usage_key, **page))
+    node.pkps.creations(usage_key, 1)
+    node.usage_keys.rename(key, usage_key, "renamed")
+    removes = node.usage_keys.remove(key, usage_key)
+    node.groups.remove(key, group)
+    # Answers without a credential, and a refusal, which must not repeat the key that was sent.
+    for name in ("get_node_chain_config", "get_api_payers", "get_admin_api_payer"):
+        node.session.call(name)
+    node.session.send(removes.changed())
+    for answer in answers:
+        with judge.apart():
+            judge.that(not tells(answer, key), "an answer without the account key", answer.summary)
+
+
+@case("key-identifies-the-account", requirements=["AKEY-060"], needs=NEEDS, uses=["wire.list_groups.item_fields"])
+def key_identifies_the_account(judge: Judge, node: Node) -> None:
+    """The account key alone, in either header, tells the node whose lists are asked for."""
+    keys = [node.accounts.new().key for _ in range(2)]
+    for via in ("x-api-key", "bearer"):
+        for number, key in enumerate(keys):
+            node.session.accept(replace(node.groups.creation(key, f"{via} {number}"), via=via))
+        for number, key in enumerate(keys):
+            own, other = f"{node.label} {via} {number}", f"{node.label} {via} {1 - number}"
+            with judge.apart():
+                request = replace(node.session.request("list_groups", key), via=via)
+                names = pluck(read_pages(node.session, request), "name")
+                judge.that(own in names and other not in names, "the groups of the account alone", names)
+
+
+@case("key-carries-full-permission", requirements=["AKEY-070"], needs=NEEDS)
+def key_carries_full_permission(judge: Judge, node: Node) -> None:
+    """No management operation is refused to the account key."""
+    alice, cid = node.accounts.new().key, node.actions.sample_cid("one")
+    with judge():
+        node.session.call("account_exists", alice)
+        p = node.pkps.create(alice)
+        g = node.groups.add(alice).id
+        node.actions.add(alice, cid)
+        hashed = HashedCid(printed(member(member(node.actions.list(alice), "-1"), "hashed_cid")))
+        node.actions.update(alice, hashed, "renamed")
+        node.groups.add_action(alice, g, cid)
+        node.actions.list(alice, g)
+        node.groups.add_pkp(alice, g, p.id)
+        node.pkps.list(alice, g)
+        node.groups.remove_pkp(alice, g, p.id)
+        node.groups.remove_action(alice, g, hashed)
+        node.actions.delete(alice, hashed)
+        node.groups.update(alice, g, pkp_ids=[p.id], cid_hashes=[hashed])
+        key = node.usage_keys.add(alice, Permissions(True, True, True, [0], [g], [0], [g])).key
+        node.usage_keys.update(alice, key, Permissions(False, False, False, [g], [0], [g], [0]))
+        node.usage_keys.rename(alice, key, "renamed")
+        judge.that(bool(node.usage_keys.list(alice)), "a list with the usage key", [])
+        node.usage_keys.remove(alice, key)
+        node.groups.remove(alice, g)
 
 
 @case("secret-is-long-enough", requirements=["AKEY-040"], needs=NEEDS)

@@ -1,4 +1,7 @@
-"""CIDs of code at the bounds of a block ("Wallets and actions", `get_service_action_ipfs_id`)."""
+"""CIDs of code ("Resources and their fields / Action", `get_service_action_ipfs_id`).
+
+The endpoint takes no credential: this pack runs against nodes without managed accounts, too.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,33 @@ AROUND_A_LENGTH = (*range(118, 130), *range(2**14 - 12, 2**14 + 2))
 AROUND_A_BLOCK = (BYTES_OF_A_BLOCK - 1, BYTES_OF_A_BLOCK, BYTES_OF_A_BLOCK + 1, 2 * BYTES_OF_A_BLOCK)
 SIZES = (len(CODE), *AROUND_A_LENGTH, *AROUND_A_BLOCK)
 ALGORITHM = "crypto.cid_algorithm"
+
+
+@case("one-byte-makes-another-cid", requirements=["ACT-150"], needs=["http"])
+def one_byte_makes_another_cid(judge: Judge, node: Node) -> None:
+    """Codes that differ in one byte, or look alike, have different CIDs, the same code always the same."""
+    plain = "async function main() { return 1 }"
+    codes = [plain, *(plain + end for end in (" ", "\n", "\r\n")), plain.replace("1", "2")]
+    codes += [plain.replace("1", text) for text in ("'\u00e9'", "'e\u0301'")]
+    cids, again = [node.actions.asked_cid(code) for code in codes], node.actions.asked_cid(plain)
+    with judge():
+        judge.distinct(cids, "CIDs of codes that differ")
+        judge.same(again, cids[0], "the CID of the same code")
+
+
+@case("one-byte-at-the-end-of-a-long-code", requirements=["ACT-150"], needs=["http"])
+def one_byte_at_the_end_of_a_long_code(judge: Judge, node: Node) -> None:
+    """Long codes that differ in their last byte alone have different CIDs."""
+    node.actions.asked_cid(CODE)
+    line = "// 32 bytes of an action's code\n" * 10_000
+    with judge():
+        cids = []
+        for end in "12":
+            answer = node.session.send(node.session.request("get_action_ipfs_id", code=line + end))
+            # How long a code may be is silent.
+            if was_accepted(node.session, answer, or_refused=["any"]):
+                cids.append(answer.text)
+        judge.distinct(cids, "CIDs of long codes that differ")
 
 
 @case("codes-of-whole-blocks", requirements=["ACT-160"], needs=["http"], uses=[ALGORITHM])

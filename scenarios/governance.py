@@ -1,13 +1,15 @@
-"""Whose word counts in a ChainSecured account, where cases compute ("Authentication" 8 to 10).
+"""Whose word counts in a ChainSecured account ("Authentication" 8 to 10).
 
-Item 8 is taken to the letter: management writes come from the admin wallet, and keys of such accounts run actions.
-Whether a key that holds the scope may also write over HTTP is the profile's `auth.chain_secured_usage_key_writes`
-(AUTH-220); one without the scope may not in any case.
+The owner is a governance wallet, be it a plain wallet or a contract; keys hold what the owner gave them; nothing else
+opens the account. Item 8 is taken to the letter: management writes come from the admin wallet, and keys of such
+accounts run actions. Whether a key that holds the scope may also write over HTTP is the profile's
+`auth.chain_secured_usage_key_writes` (AUTH-220); one without the scope may not in any case.
 """
 
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -19,16 +21,18 @@ from conformance.service.admin_writes import group_named, wallet_record
 from conformance.service.bindings import Converted, bound, converted
 from conformance.service.derivations import bytes_of_hex, bytes_of_key, hashed_cid, random_key, wallet_hash
 from conformance.service.envelopes import WALLET_AUTH, billing_auth, sign_envelope, wallet_auth_header
-from conformance.service.lists import first_page
+from conformance.service.lists import first_page, unchanged_list
 from conformance.service.minting import BALANCE, NEVER
 from conformance.service.node import Node
 from conformance.service.reads import Read
-from conformance.service.refusal import Refusals, must_be_as_stated
+from conformance.service.refusal import Refusals, must_be_as_stated, must_refuse
+from conformance.service.secrecy import tells
 from conformance.service.usage_keys import ALL_PERMISSIONS, Permissions
 from conformance.values.ids import PkpId
 from conformance.values.json_text import written
 from conformance.values.json_values import member, pluck, printed, same_hex
 
+API_KEY = re.compile(r'"api_?[kK]ey"\s*:')
 CHAIN = ("chain_rpc", "funded_wallet")
 AFTER_CONVERSION = ({"chain.admin_hash_meaning": "api_key_hash"}, {"billing.credits_after_conversion": "moved"})
 STATED_WRITES = "auth.chain_secured_usage_key_writes"
@@ -39,6 +43,35 @@ def record(node: Node, account: str) -> list[Read]:
     """What the contract holds of an account, as reads that must stay unchanged."""
     whole = node.contract.unchanged_view("get_account", account)
     return [whole, *(node.contract.unchanged_items(view, account) for view in RECORD)]
+
+
+@case("broad-keys-run-and-convert-nothing", requirements=["AUTH-160"], needs=["managed_accounts"])
+def broad_keys_run_and_convert_nothing(judge: Judge, node: Node) -> None:
+    """A key with every permission runs in every group of an API-mode account, and does not hand the account over."""
+    alice, bob = node.accounts.new().key, node.accounts.new().key
+    p, actions = node.pkps.create(alice), [node.actions.prepared(mark=mark) for mark in "xy"]
+    for action in actions:
+        bound(node, alice, [p], [action])
+    key = node.usage_keys.add(alice, ALL_PERMISSIONS).key
+    for action in actions:
+        node.signing.must_sign(key, action, p)
+    by_account_key = node.session.accept(node.accounts.conversion(bob, node.wallets.new("erin")))[1]
+    by_key = node.accounts.conversion(key, node.wallets.new("carol"))
+    reads = [unchanged_list(node.session, name, alice) for name in ("list_groups", "list_api_keys")]
+    with judge():
+        must_refuse(node.session, by_key, ["forbidden", "unauthenticated"], control=by_account_key, unchanged=reads)
+        # The account key still writes: the account is in API mode.
+        node.session.accept(node.groups.creation(alice))
+
+
+@case("conversion-hands-out-no-key", requirements=["ACC-160"], needs=["managed_accounts"])
+def conversion_hands_out_no_key(judge: Judge, node: Node) -> None:
+    """The answer of a conversion holds no account key."""
+    alice, carol = node.accounts.new().key, node.wallets.new("carol")
+    with judge():
+        answer = node.session.accept(node.accounts.conversion(alice, carol))[0]
+        judge.that(API_KEY.search(answer.text) is None, "an answer without an api_key", answer.text)
+        judge.that(not tells(answer, alice), "an answer without the account key", "that key")
 
 
 # ------------------------------------------------------------------------------------------------- a contract as owner

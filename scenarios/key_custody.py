@@ -1,4 +1,4 @@
-"""Custody of the wallets' keys, where cases compute.
+"""Custody of the wallets' keys.
 
 Whose key a run uses is read off what it signs; a private key crosses the wire only under a mask that the case has
 drawn. Specification: "What the service does" 1 and 2, "Resources and their fields / Wallet (PKP)".
@@ -7,17 +7,20 @@ drawn. Specification: "What the service does" 1 and 2, "Resources and their fiel
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from conformance.cases import Judge, case
+from conformance.profile.wire import ZERO_HASH
 from conformance.service.at_once import send_at_once
 from conformance.service.bindings import bound
 from conformance.service.derivations import ID_RULE, pkp_id_in, random_hash
 from conformance.service.node import Node
 from conformance.service.pkps import Pkp
+from conformance.service.refusal import was_accepted
 from conformance.service.runs import Run, address_of_private_key, signer_of_digest, signer_of_message
 from conformance.service.secrets_search import wallets_leaked_by, witnessed
-from conformance.values.ids import ApiKey, GroupId, UsageKey
+from conformance.service.usage_keys import Permissions
+from conformance.values.ids import ApiKey, GroupId, PkpId, UsageKey
 from conformance.values.json_values import member
 
 NEEDS = ("managed_accounts",)
@@ -85,6 +88,61 @@ def two_wallets(node: Node) -> TwoWallets:
 
 
 # --------------------------------------------------------------------------------------------------- whose key it is
+
+
+@case("wallets-of-usage-keys-sign", requirements=["PKP-140", "PKP-170", "PKP-180"], needs=NEEDS, uses=[FORMS])
+def wallets_of_usage_keys_sign(judge: Judge, node: Node) -> None:
+    """A wallet that a usage key creates signs with the key of its own address, and its id counts in capitals, too."""
+    alice, x = node.accounts.new().key, node.actions.source("sign_message")
+    node.pkps.creations(alice, 2)
+    key = node.usage_keys.add(alice, Permissions(can_create_pkps=True, execute_in_groups=[0])).key
+    (p,) = node.pkps.listed(alice, node.pkps.creations(key, 1))
+    capitals, small = (replace(p, id=PkpId(own)) for own in (f"0x{p.id[2:].upper()}", p.id.lower()))
+    with judge("PKP-140"):
+        bound(node, alice, [capitals], [node.groups.all_actions])
+    for who, named, about in (
+        (key, p, "PKP-180"),
+        (alice, p, "PKP-180"),
+        (key, capitals, "PKP-140"),
+        (key, small, "PKP-140"),
+    ):
+        with judge.apart(about):
+            run = node.runs.must_succeed(node.signing.request(who, x, named))
+        with judge.apart("PKP-170"):
+            node.signing.signed(run.answer, p)
+
+
+@case("same-key-later", requirements=["PKP-100"], needs=[*NEEDS, "clock_control"], uses=[FORMS])
+def same_key_later(judge: Judge, node: Node) -> None:
+    """A wallet has the same key after an hour, after a day and after a year."""
+    on, code = two_wallets(node), node.actions.source("sign_message")
+    for seconds in (0, 3_600, 86_400, 365 * 86_400):
+        node.clock.move(seconds)
+        with judge.apart():
+            node.signing.must_sign(on.key, code, on.p)
+
+
+@case("listing-a-wallet-of-another-account", requirements=["PKP-150"], needs=NEEDS, uses=[FORMS])
+def listing_a_wallet_of_another_account(judge: Judge, node: Node) -> None:
+    """An account gains no use of another account's wallet by listing it in a group of its own."""
+    bob, code, everything = node.accounts.new().key, node.actions.source("sign_message"), [node.groups.all_actions]
+    r = node.pkps.create(bob)
+    bound(node, bob, [r], everything)
+    control = node.signing.must_sign(node.usage_keys.executing_in(bob, 0), code, r).accepted
+    alice = node.accounts.new().key
+    key = node.usage_keys.executing_in(alice, 0)
+    listing = node.groups.creation(alice, "listing", pkp_ids=[r.id], cid_hashes=everything)
+    g = node.groups.add(alice, "all", pkp_ids=[ZERO_HASH], cid_hashes=everything).id
+    addition = node.session.request("add_pkp_to_group", alice, group_id=g, pkp_id=r.id)
+    lists: dict[str, object] = {"pkp_ids_permitted": [r.id, ZERO_HASH], "cid_hashes_permitted": everything}
+    labels = {"name": node.label, "description": "d"}
+    update = node.session.request("update_group", alice, group_id=g, **labels, **lists)
+    with judge():
+        # Whether the entry is refused is for the profile (PKP-160).
+        for request in (listing, addition, update):
+            was_accepted(node.session, node.session.send(request), or_refused=["any"])
+        for who in (alice, key):
+            node.signing.must_be_refused(who, code, r, control=control)
 
 
 @case(

@@ -1,4 +1,4 @@
-"""Usage API keys, where cases compute ("Resources and their fields / Usage API key")."""
+"""Usage API keys and what their permission fields open ("Resources and their fields / Usage API key")."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from conformance.profile.operations import PERMISSION_FLAGS as FLAGS
 from conformance.service.acceptance import Accepted
 from conformance.service.at_once import at_once
 from conformance.service.bindings import one_group, two_and_two
-from conformance.service.derivations import hashed_cid
+from conformance.service.derivations import account_hash, hashed_cid, usage_key_hash
 from conformance.service.groups import Group
-from conformance.service.lists import IN_GROUP, only, unchanged_list
+from conformance.service.lists import IN_GROUP, one_item_page, only, read_pages, unchanged_list
 from conformance.service.node import Node
 from conformance.service.reach import beyond_its_group
 from conformance.service.reads import Read
 from conformance.service.refusal import Refusals, must_refuse, was_accepted
 from conformance.service.scope_trial import ScopeTrial
-from conformance.service.secrecy import mark_of, shared_prefix
+from conformance.service.secrecy import mark_of, shared_prefix, tells
+from conformance.service.secrets_search import witnessed
 from conformance.service.session import DESCRIPTION
 from conformance.service.usage_keys import ALL_PERMISSIONS, NO_PERMISSIONS, Permissions
 from conformance.values.ids import GroupId, UsageKey
@@ -34,6 +35,57 @@ MEMBERS = ("name", "description", *Permissions().members)
 UNKNOWN_GROUP = "semantics.usage_key_unknown_group_id"
 FAR_FROM_GROUPS = 10**9
 """So far from the id of a group no other one is."""
+
+
+@case("key-value-is-shown-once", requirements=["UKEY-360", "UKEY-370"], needs=NEEDS)
+def key_value_is_shown_once(judge: Judge, node: Node) -> None:
+    """No answer but that of its creation holds the value of a usage key."""
+    alice, cid = node.accounts.new().key, node.actions.sample_cid("one")
+    key = node.usage_keys.add(alice, ALL_PERMISSIONS).key
+    answers, keys = witnessed(node.session), node.session.request("list_api_keys", alice)
+    page = {**one_item_page(node.session), "page_size": 3}
+    node.usage_keys.add(alice, ALL_PERMISSIONS, "other")
+    node.session.accept(keys.changed(**page))
+    node.usage_keys.update(alice, key, ALL_PERMISSIONS, "2")
+    node.usage_keys.rename(alice, key, "3")
+    read_pages(node.session, keys, 1)
+    # What the key itself does. Whether it may read the lists is SCOPE-160.
+    group = node.groups.add(key, listed_to=alice).id
+    node.groups.add_action(key, group, cid)
+    node.pkps.creations(key, 1)
+    for name in ("list_api_keys", "list_groups", "list_wallets"):
+        node.session.send(node.session.request(name, key, **page))
+    node.groups.remove(key, group)
+    node.usage_keys.remove(alice, key)
+    node.session.accept(keys.changed(**page))
+    node.session.send(node.session.request("list_groups", key, **page))
+    for answer in answers:
+        is_list = answer.operation is not None and answer.operation.name == keys.operation.name
+        with judge.apart("UKEY-360", *["UKEY-370"] * is_list):
+            judge.that(not tells(answer, key), "an answer without the value of the usage key", answer.summary)
+
+
+@case("usage-key-on-chain", requirements=["UKEY-010", "UKEY-020", "UKEY-030"], needs=[*NEEDS, "chain_rpc"])
+def usage_key_on_chain(judge: Judge, node: Node) -> None:
+    """The contract holds a usage key as it was created over HTTP."""
+    alice = node.accounts.new().key
+    g, own = node.groups.add(alice).id, account_hash(alice, node.session.profile)
+    given = Permissions(True, False, True, [g], [0], [], [g, 0])
+    labels = {"name": node.label, "description": f"of {node.label}"}
+    key = node.session.call("add_usage_api_key", alice, **labels, **given.members)
+    hashed = usage_key_hash(node.usage_keys.value_in(key), node.session.profile)
+    with judge("UKEY-010"):
+        record = member(node.contract.view("get_usage_api_key", own, hashed), "usageKey")
+        groups = member(record, "executeInGroups")
+        in_order = {"executeInGroups": sorted(groups, reverse=True, key=str) if isinstance(groups, list) else groups}
+        expected = {**given.record, "executeInGroups": sorted([g, 0], reverse=True, key=str)}
+        known = record if isinstance(record, dict) else {}
+        judge.members({**known, **in_order}, expected, "the permissions in the contract")
+    for (label, text), about in zip(labels.items(), ("UKEY-020", "UKEY-030"), strict=True):
+        with judge.apart(about):
+            judge.members(record, {label: text}, "the label of the key in the contract")
+    with judge("UKEY-010"):
+        only(node.contract.items("list_usage_api_keys", own), "name", node.label)
 
 
 class Opened(NamedTuple):

@@ -8,12 +8,11 @@ from __future__ import annotations
 from conformance.cases import Judge, case
 from conformance.drivers.openapi.answers import check_answer
 from conformance.drivers.openapi.description import read_description
-from conformance.endpoints.messages import Answer
-from conformance.endpoints.redaction import Secrets
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.service import SuiteWallet, must_accept, sign_envelope
 from conformance.service.envelopes import PrimaryType
 from conformance.service.node import Node
+from conformance.service.secrecy import tells
 
 MINTS: dict[str, PrimaryType] = {
     "create_wallet_with_signature": "CreateWallet",
@@ -32,13 +31,6 @@ def signed_request(
     return node.session.request(operation, key, **members)
 
 
-def holds(answer: Answer, key: str) -> bool:
-    """Whether the key stands anywhere in an answer, in one of its spellings."""
-    secret = Secrets()
-    secret.learn(key)
-    return any(map(secret.found_in, (answer.text, *answer.headers.values())))
-
-
 @case("signed-answers-hold-no-key", requirements=["AKEY-050", "UKEY-360"], needs=["managed_accounts"])
 def signed_answers_hold_no_key(judge: Judge, node: Node) -> None:
     """No answer of the wallet-signed endpoints holds the key that is presented with the request."""
@@ -49,11 +41,11 @@ def signed_answers_hold_no_key(judge: Judge, node: Node) -> None:
             answer = node.session.send(signed_request(node, operation, primary, carol, key))
             must_accept(answer)
             with judge.apart(requirement):
-                judge.that(not holds(answer, key), f"an answer of {operation} without the key", answer.status)
+                judge.that(not tells(answer, key), f"an answer of {operation} without the key", answer.status)
     for key, requirement in ((runner, "UKEY-360"), (alice.key, "AKEY-050")):
         answer = node.session.send(signed_request(node, CONVERSION, "ConvertAccount", carol, key))
         with judge.apart(requirement):
-            judge.that(not holds(answer, key), "an answer of the conversion without the key", answer.status)
+            judge.that(not tells(answer, key), "an answer of the conversion without the key", answer.status)
 
 
 @case("signed-answers-as-described", requirements=["VER-050"], needs=["managed_accounts", "openapi"])

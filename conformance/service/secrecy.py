@@ -1,4 +1,4 @@
-"""Whether keys are random: what several have in common.
+"""Whether keys are random: what several have in common; and whether an answer tells one.
 
 Specification, "Resources and their fields": a key value is returned once, and encodes a random secret.
 """
@@ -7,6 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import takewhile
+
+from conformance.endpoints.messages import Answer
+from conformance.endpoints.redaction import Secrets
+
+
+def tells(answer: Answer, key: str) -> bool:
+    """Whether an answer holds a key in any spelling, in its body or its headers."""
+    secret = Secrets()
+    secret.learn(key)
+    return any(map(secret.found_in, (answer.text, *answer.headers.values())))
 
 
 def shared_prefix(secrets: Sequence[str | bytes]) -> int:
