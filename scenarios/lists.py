@@ -1,4 +1,4 @@
-"""Lists and paging, where cases compute.
+"""Lists and paging.
 
 Specification: "Endpoints" (the query fields `page_number` and `page_size`) and "Groups" (`list_groups` is in creation
 order). Only `list_groups` has an order that the specification states; of the other lists the same call must give the
@@ -8,19 +8,33 @@ same order, and the pages together every item once.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from conformance.cases import Judge, case
 from conformance.endpoints.requests import OutgoingRequest
-from conformance.service.derivations import account_hash, hashed_cid
-from conformance.service.lists import IN_GROUP, first_page, page_or_none, read_page, read_pages
+from conformance.service.acceptance import Accepted
+from conformance.service.derivations import account_hash, hashed_cid, random_key
+from conformance.service.groups import Group
+from conformance.service.lists import (
+    IN_GROUP,
+    first_page,
+    only,
+    page_or_none,
+    read_page,
+    read_pages,
+    unchanged_list,
+)
 from conformance.service.node import Node
-from conformance.service.refusal import must_be_as_stated, was_accepted
+from conformance.service.reads import Read
+from conformance.service.refusal import must_be_as_stated, must_refuse, was_accepted
 from conformance.service.sample_calls import sample_objects, sample_reads
+from conformance.service.usage_keys import Permissions
+from conformance.values.ids import Cid
 from conformance.values.json_values import member, pluck, printed, same, same_hex, same_hexes
 
 NEEDS = ("managed_accounts",)
+LISTS = ("list_groups", "list_api_keys", "list_wallets", "list_actions")
 FAR_BEHIND = 1000
 WRAPPED = 2**32
 """In 32 bits, a page so far behind would be the first."""
@@ -74,6 +88,214 @@ def creation_order_across_pages(judge: Judge, node: Node) -> None:
             judge.same(page, groups[2 * number : 2 * number + 2], f"page {number} of two groups")
     with judge():
         judge.same(read_pages(node.session, request, 2), groups, "all pages of two groups")
+
+
+@case("order-survives-removal-and-update", requirements=["LIST-030"], needs=NEEDS)
+def order_survives_removal_and_update(judge: Judge, node: Node) -> None:
+    """Removing a group and updating another leaves the others in their order."""
+    alice = node.accounts.new().key
+    groups = [node.groups.add(alice, str(number)) for number in range(5)]
+    ids = pluck(node.groups.list(alice)[-5:], "id")
+
+    def must_end_with(*places: int, newer: int = 0) -> None:
+        listed = pluck(node.groups.list(alice), "id")
+        judge.distinct(listed, "ids of groups")
+        ends = listed[: len(listed) - newer][-len(places) :]
+        judge.same(ends, [ids[place] for place in places if place < len(ids)], "the last groups, in their order")
+
+    judge.set_up(len(ids) == 5, "a list with five groups")
+    node.groups.remove(alice, groups[1].id)
+    with judge():
+        must_end_with(0, 2, 3, 4)
+    node.groups.update(alice, groups[2].id, "updated", pkp_ids=[], cid_hashes=[])
+    with judge():
+        must_end_with(0, 2, 3, 4)
+    node.groups.remove(alice, groups[0].id)
+    node.groups.add(alice, "newest")
+    with judge():
+        must_end_with(2, 3, 4, newer=1)
+
+
+# -------------------------------------------------------------------------------------------- what reads and writes do
+
+
+@case(
+    "reads-repeat-and-change-nothing",
+    requirements=["LIST-120", "LIST-150"],
+    needs=NEEDS,
+    uses=[{"semantics.managed_key_wallet_listed": False}],
+)
+def reads_repeat_and_change_nothing(judge: Judge, node: Node) -> None:
+    """Each list, called again and again, gives the same items in the same order."""
+    alice, bob = node.accounts.new().key, node.accounts.new().key
+    node.pkps.create(bob)
+    pkps, cids = node.pkps.create_several(alice, 2), [node.actions.sample_cid(name) for name in "xy"]
+    for cid in cids:
+        node.actions.add(alice, cid)
+    ids, hashes = [one.id for one in pkps], [hashed_cid(cid) for cid in cids]
+    for number in range(2):
+        g = node.groups.add(alice, str(number), pkp_ids=ids, cid_hashes=hashes).id
+        node.usage_keys.add(alice, Permissions(execute_in_groups=[0]), str(number))
+    whole = [node.session.request(name, alice) for name in LISTS]
+    requests = [*whole, *(node.session.request(name, alice, group_id=g) for name in IN_GROUP)]
+    before = [read_pages(node.session, request) for request in requests]
+    with judge("LIST-120"):
+        single = [read_pages(node.session, request, 1) for request in whole]
+    for request, items in zip(requests, before, strict=True):
+        again = read_pages(node.session, request)
+        with judge.apart("LIST-150", why="reading a list changes nothing"):
+            judge.same(len(again), len(items), f"the number of items of {request.operation.name}")
+        with judge.apart("LIST-120", why="the same read gives the same items in the same order"):
+            judge.same(again, items, f"the items of {request.operation.name}")
+    node.session.call("account_exists", alice)
+    node.session.call("get_node_chain_config")
+    for request, items in zip(whole, single, strict=True):
+        with judge.apart("LIST-120"):
+            judge.same(read_pages(node.session, request, 1), items, f"{request.operation.name} in pages of one")
+
+
+@case(
+    "full-pages-follow-writes",
+    requirements=["LIST-170"],
+    needs=NEEDS,
+    uses=["wire.list_groups.item_fields.name", "wire.list_items.fields.usage_key.name"],
+)
+def full_pages_follow_writes(judge: Judge, node: Node) -> None:
+    """Pages that were full show what later writes changed on them."""
+    alice = node.accounts.new().key
+    names = [f"{node.label} {number}" for number in range(3)]
+    groups = [node.groups.add(alice, str(number)).id for number in range(3)]
+    keys = [node.usage_keys.add(alice, name=str(number)).key for number in range(3)]
+
+    def named(operation: str) -> list[object]:
+        return pluck(read_pages(node.session, node.session.request(operation, alice), 1), "name")
+
+    def must_name(operation: str, there: str, gone: str, why: str) -> None:
+        with judge(why=f"a page that was full before {why}"):
+            listed = named(operation)
+            judge.that(there in listed and gone not in listed, f"a list with {there} and without {gone}", listed)
+
+    listed = [*named("list_groups"), *named("list_api_keys")]
+    judge.set_up(all(listed.count(name) == 2 for name in names), "lists with three groups and three keys")
+    node.groups.update(alice, groups[2], "renamed", pkp_ids=[], cid_hashes=[])
+    must_name("list_groups", f"{node.label} renamed", names[2], "update_group shows the new name")
+    node.groups.remove(alice, groups[1])
+    must_name("list_groups", f"{node.label} renamed", names[1], "remove_group no longer shows the group")
+    node.usage_keys.remove(alice, keys[2])
+    must_name("list_api_keys", names[1], names[2], "remove_usage_api_key no longer shows the key")
+
+
+def refused_to_a_stranger(judge: Judge, node: Node, accepted: Accepted, unchanged: Sequence[Read]) -> None:
+    """A write that was accepted is refused with a key of nobody, and the lists stay as they are."""
+    request = replace(accepted.changed(), credential=random_key(node.session.random))
+    with judge():
+        must_refuse(node.session, request, ["unauthenticated"], control=accepted, unchanged=unchanged)
+
+
+@case(
+    "lists-follow-group-writes",
+    requirements=["LIST-170"],
+    needs=NEEDS,
+    uses=["wire.list_items.fields.wallet.id", "wire.list_groups.item_fields.name"],
+)
+def lists_follow_group_writes(judge: Judge, node: Node) -> None:
+    """After each accepted write on groups the lists show its effect, and after a refused one they are as before."""
+    alice, x = node.accounts.new().key, node.actions.sample_cid("x")
+    p, hashed = node.pkps.create(alice), hashed_cid(x)
+
+    def must_be_last(group: Group, name: str) -> None:
+        with judge():
+            last = member(node.groups.list(alice), "-1")
+            judge.members(last, {"id": group.listed_id, "name": f"{node.label} {name}"}, "the last group")
+
+    def holds(*, wallet: bool, action: bool) -> None:
+        with judge():
+            wallets, actions = node.pkps.list(alice, g.id), node.actions.list(alice, g.id)
+            judge.same_hexes(pluck(wallets, "id"), [p.id] * wallet, "the wallets of the group")
+            judge.same_hexes(pluck(actions, "hashed_cid"), [hashed] * action, "the actions of the group")
+
+    g = node.groups.add(alice, "g")
+    must_be_last(g, "g")
+    groups = [unchanged_list(node.session, "list_groups", alice)]
+    lists = [*groups, *(unchanged_list(node.session, name, alice, group_id=g.id) for name in IN_GROUP)]
+    refused_to_a_stranger(judge, node, g.accepted, groups)
+    updated = node.groups.update(alice, g.id, "renamed", pkp_ids=[p.id], cid_hashes=[hashed])
+    must_be_last(g, "renamed")
+    holds(wallet=True, action=True)
+    node.groups.update(alice, g.id, "again", pkp_ids=[], cid_hashes=[])
+    holds(wallet=False, action=False)
+    refused_to_a_stranger(judge, node, updated, lists)
+    adds_pkp = node.groups.add_pkp(alice, g.id, p.id)
+    holds(wallet=True, action=False)
+    adds_action = node.groups.add_action(alice, g.id, x)
+    holds(wallet=True, action=True)
+    removes_pkp = node.groups.remove_pkp(alice, g.id, p.id)
+    holds(wallet=False, action=True)
+    removes_action = node.groups.remove_action(alice, g.id, hashed)
+    holds(wallet=False, action=False)
+    for accepted in (adds_pkp, adds_action):
+        refused_to_a_stranger(judge, node, accepted, lists)
+    node.groups.update(alice, g.id, "again", pkp_ids=[p.id], cid_hashes=[hashed])
+    holds(wallet=True, action=True)
+    for accepted in (removes_pkp, removes_action):
+        refused_to_a_stranger(judge, node, accepted, lists)
+    h = node.groups.add(alice, "h")
+    must_be_last(h, "h")
+    removed = node.groups.remove(alice, h.id)
+    must_be_last(g, "again")
+    with judge():
+        request = replace(removed.changed(group_id=g.id), credential=random_key(node.session.random))
+        must_refuse(node.session, request, ["unauthenticated"], control=removed, unchanged=lists)
+
+
+@case(
+    "lists-follow-wallet-and-action-writes",
+    requirements=["LIST-170"],
+    needs=NEEDS,
+    uses=["wire.list_items.fields.wallet.wallet_address", "wire.list_items.fields.action.name"],
+)
+def lists_follow_wallet_and_action_writes(judge: Judge, node: Node) -> None:
+    """After accepted writes on wallets and actions the lists show them, and after a refused one they are as before."""
+    alice = node.accounts.new().key
+    x, y = (node.actions.sample_cid(name) for name in "xy")
+    before = len(node.pkps.list(alice))
+    wallets, actions = (unchanged_list(node.session, name, alice) for name in ("list_wallets", "list_actions"))
+    made: list[object] = []
+    for count in (1, 2):
+        ((answer, accepted),) = node.pkps.creations(alice, 1)
+        made.append(member(answer.value, "wallet_address"))
+        with judge(why="list_wallets shows each wallet that create_wallet made"):
+            listed = node.pkps.list(alice)
+            judge.same(len(listed), before + count, "the number of wallets")
+            for address in made:
+                only(listed, "wallet_address", address)
+        refused_to_a_stranger(judge, node, accepted, [wallets])
+
+    def must_list(names: Mapping[Cid, str], why: str) -> None:
+        with judge(why=why):
+            listed = node.actions.list(alice)
+            judge.same(len(listed), len(names), "the number of actions")
+            for cid, name in names.items():
+                expected = {"name": f"{node.label} {name}".strip()}
+                judge.members(only(listed, "hashed_cid", hashed_cid(cid)), expected, "the name of the action")
+
+    added = node.actions.add(alice, x, "n")
+    must_list({x: "n"}, "list_actions shows an action that add_action registered")
+    with judge():
+        other = replace(added.changed(action_ipfs_cid=y), credential=random_key(node.session.random))
+        must_refuse(node.session, other, ["unauthenticated"], control=added, unchanged=[actions])
+    updated = node.actions.update(alice, hashed_cid(x), "renamed")
+    must_list({x: "renamed"}, "list_actions shows the name that update_action_metadata gave")
+    with judge():
+        wrong = replace(updated.changed(name="wrong"), credential=random_key(node.session.random))
+        must_refuse(node.session, wrong, ["unauthenticated"], control=updated, unchanged=[actions])
+    node.actions.add(alice, y, "other")
+    must_list({x: "renamed", y: "other"}, "list_actions shows both actions")
+    deleted = node.actions.delete(alice, hashed_cid(x))
+    must_list({y: "other"}, "list_actions no longer shows the deleted action")
+    with judge():
+        other = replace(deleted.changed(hashed_cid=hashed_cid(y)), credential=random_key(node.session.random))
+        must_refuse(node.session, other, ["unauthenticated"], control=deleted, unchanged=[actions])
 
 
 # ---------------------------------------------------------------------------------------------------------------- pages

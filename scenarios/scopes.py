@@ -1,4 +1,4 @@
-"""Which scope opens which operations, tried one by one ("Resources and their fields / Usage API key", scopes)."""
+"""The scopes of the access model, held against every operation that they gate ("Resources and their fields")."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from dataclasses import replace
 
 from conformance.cases import Judge, case
 from conformance.profile.wire import ZERO_HASH
-from conformance.service.derivations import hashed_cid
+from conformance.service.derivations import account_hash, hashed_cid, usage_key_hash
 from conformance.service.groups import ALL_PKPS
-from conformance.service.lists import unchanged_list
+from conformance.service.lists import IN_GROUP, only, unchanged_list
 from conformance.service.node import Node
-from conformance.service.refusal import must_refuse
+from conformance.service.refusal import Refusals, must_refuse
 from conformance.service.scope_trial import ALL_GATED, ScopeTrial, opened_by
 from conformance.service.usage_keys import ALL_PERMISSIONS, NO_PERMISSIONS, Permissions
+from conformance.values.json_values import member, pluck
 
 NEEDS = ("managed_accounts",)
 ONE_SCOPE = [
@@ -31,6 +32,93 @@ ONE_MISSING = [
     replace(ALL_PERMISSIONS, add_pkp_to_groups=[]),
     replace(ALL_PERMISSIONS, remove_pkp_from_groups=[]),
 ]
+
+
+@case("scopes-on-chain", requirements=["SCOPE-010"], needs=[*NEEDS, "chain_rpc"])
+def scopes_on_chain(judge: Judge, node: Node) -> None:
+    """The contract records each scope of a usage key."""
+    alice = node.accounts.new().key
+    own = account_hash(alice, node.session.profile)
+    for permissions in (*ONE_SCOPE, *(NO_PERMISSIONS.but({array: [0]}) for array in OF_GROUPS)):
+        key = usage_key_hash(node.usage_keys.add(alice, permissions).key, node.session.profile)
+        with judge.apart():
+            record = member(node.contract.view("get_usage_api_key", own, key), "usageKey")
+            judge.members(record, permissions.record, "the permissions in the contract")
+
+
+@case("creator-gains-no-scope", requirements=["SCOPE-120", "UKEY-070"], needs=NEEDS)
+def creator_gains_no_scope(judge: Judge, node: Node) -> None:
+    """A usage key that creates a group gains no scope in it."""
+    alice = node.accounts.new().key
+    p, q = node.pkps.create_several(alice, 2)
+    cid, other = (node.actions.sample_cid(name) for name in ("one", "two"))
+    key = node.usage_keys.add(alice, Permissions(can_create_groups=True)).key
+    g = node.groups.add(key, listed_to=alice).id
+    # The owner fills the group; the key that created it may neither add to it nor take from it.
+    does = [
+        node.groups.add_action(alice, g, cid),
+        node.groups.add_pkp(alice, g, p.id),
+        *(node.groups.add_action(alice, g, other), node.groups.remove_action(alice, g, hashed_cid(other))),
+        *(node.groups.add_pkp(alice, g, q.id), node.groups.remove_pkp(alice, g, q.id)),
+    ]
+    tries = [
+        does[2].changed(),
+        does[3].changed(hashed_cid=hashed_cid(cid)),
+        does[4].changed(),
+        does[5].changed(pkp_id=p.id),
+    ]
+    removes = node.groups.remove(alice, node.groups.add(alice, "another").id)
+    inside = [unchanged_list(node.session, name, alice, group_id=g) for name in IN_GROUP]
+    with judge("SCOPE-120"), Refusals(node.session, control=does, unchanged=inside) as refusals:
+        for request in tries:
+            refusals.send(replace(request, credential=key), ["forbidden"])
+    groups = [unchanged_list(node.session, "list_groups", alice)]
+    with judge("UKEY-070", "SCOPE-120"):
+        removal = replace(removes.changed(group_id=g), credential=key)
+        must_refuse(node.session, removal, ["forbidden"], control=removes, unchanged=groups)
+    node.groups.remove(alice, g)
+
+
+@case(
+    "creator-fills-the-group",
+    requirements=["SCOPE-130"],
+    needs=NEEDS,
+    uses=[{"auth.add_group_prefill_by_usage_key": "wildcard_needed"}, "wire.group.cid_wildcard_form"],
+)
+def creator_fills_the_group(judge: Judge, node: Node) -> None:
+    """add_group with contents is refused to a key that may only create groups, and open to one with both wildcards."""
+    alice = node.accounts.new().key
+    p, hashed = node.pkps.create(alice), hashed_cid(node.actions.sample_cid("one"))
+    creates = Permissions(can_create_groups=True)
+    key = node.usage_keys.add(alice, creates).key
+    wide = creates.but({"manage_ipfs_ids_in_groups": [0], "add_pkp_to_groups": [0]})
+    filling = node.usage_keys.add(alice, wide, "filling").key
+    empty = node.session.accept(node.groups.creation(key))[1]
+    groups = [unchanged_list(node.session, "list_groups", alice)]
+    with judge(), Refusals(node.session, control=empty, unchanged=groups) as refusals:
+        for pkps, cids in (([], [hashed]), ([p.id], []), ([], [node.groups.all_actions])):
+            refusals.send(node.groups.creation(key, "filled", pkp_ids=pkps, cid_hashes=cids), ["forbidden"])
+    with judge(why="the key may create groups, and holds the wildcard 0 in both arrays"):
+        made = node.groups.add(filling, "filled", pkp_ids=[p.id], cid_hashes=[hashed], listed_to=alice)
+    with judge():
+        judge.same_hexes(pluck(node.actions.list(alice, made.id), "hashed_cid"), [hashed], "the actions of the group")
+        judge.same(len(node.pkps.list(alice, made.id)), 1, "the number of wallets of the group")
+
+
+@case(
+    "created-group-is-in-no-array",
+    requirements=["SCOPE-120"],
+    needs=NEEDS,
+    uses=[f"wire.list_items.fields.usage_key.{name}" for name in ("name", "execute_in_groups")],
+)
+def created_group_is_in_no_array(judge: Judge, node: Node) -> None:
+    """A group that a usage key creates is not listed in that key's own execute_in_groups."""
+    alice = node.accounts.new().key
+    key = node.usage_keys.add(alice, Permissions(can_create_groups=True)).key
+    node.session.accept(node.groups.creation(key))
+    with judge():
+        item = only(node.usage_keys.list(alice), "name", node.label)
+        judge.members(item, {"execute_in_groups": []}, "the listed key")
 
 
 @case("each-scope-can-be-granted", requirements=["SCOPE-010", "SCOPE-090"], needs=NEEDS)
