@@ -191,11 +191,14 @@ ACCESS = (
             f"the admin wallet's writes about {things}",
             "",
             None,
-            f"chain_secured::admin-writes-{things}",
+            judging,
             "CHAIN-090",
             departures=(ChainReverted,),
         )
-        for things in ("wallets", "groups", "actions", "usage-keys")
+        for things, judging in (
+            ("wallets, groups and actions", "chain_secured::admin-writes"),
+            ("usage keys", "chain_secured::admin-writes-usage-keys"),
+        )
     ),
     Foundation(
         "registered wallets",
@@ -203,7 +206,7 @@ ACCESS = (
         None,
         "mint_wallet::registered-by-the-admin",
         "MINT-030 MINT-070 PKP-080",
-        upon=("mints of wallets", "the admin wallet's writes about wallets"),
+        upon=("mints of wallets", "the admin wallet's writes about wallets, groups and actions"),
         departures=(NotAccepted, Mismatch),
     ),
     Foundation(
@@ -212,7 +215,7 @@ ACCESS = (
         None,
         "mint_usage_key::attached-by-two-calls",
         "MINT-110 MINT-120 MINT-130",
-        upon=("wallets of minted usage keys", "the admin wallet's writes about usage-keys"),
+        upon=("wallets of minted usage keys", "the admin wallet's writes about usage keys"),
         departures=(NotAccepted, WrongRefusal),
     ),
 )
