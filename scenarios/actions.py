@@ -22,7 +22,11 @@ from conformance.values.json_values import MISSING, member, pluck, printed, same
 
 NEEDS = ("managed_accounts",)
 LABELS = tuple(f"wire.list_items.fields.action.{label}" for label in ("name", "description"))
-DUPLICATE, UNREGISTERED = "semantics.add_action_duplicate", "semantics.list_actions_unregistered"
+DUPLICATE = "semantics.add_action_duplicate"
+UNREGISTERED = (
+    "semantics.list_actions_unregistered.account_list",
+    "semantics.list_actions_unregistered.labels_in_group_list",
+)
 NO_CID = ("invalid", "malformed", "not_found")
 VERSIONS = {
     "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG": (
@@ -408,9 +412,7 @@ def second_registration_of_a_cid(judge: Judge, node: Node) -> None:
 def unregistered_action_in_lists(judge: Judge, node: Node) -> None:
     """Whether an action that is only in a group appears among the account's actions is as the profile says."""
     alice = account(judge, node)
-    in_account, in_group = (
-        node.session.stated(f"{UNREGISTERED}.{name}") for name in ("account_list", "labels_in_group_list")
-    )
+    in_account, in_group = (node.session.stated(key) for key in UNREGISTERED)
     g = alice.group()
     node.groups.add_action(alice.key, g, alice.x)
     alice.must_hold(g, alice.x)

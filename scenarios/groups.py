@@ -228,7 +228,7 @@ def as_stated(
 ) -> None:
     """Send requests that the profile's key says to be accepted or refused; each beside the call that is its control."""
     for control, request in calls:
-        must_be_as_stated(node.session, request, f"semantics.{key}", control=control, unchanged=unchanged)
+        must_be_as_stated(node.session, request, key, control=control, unchanged=unchanged)
 
 
 @case("adding-twice-and-removing-what-is-not-there", requirements=["GRP-260"], needs=NEEDS, uses=[WALLET_IDS])
@@ -238,7 +238,7 @@ def adding_twice_and_removing_what_is_not_there(judge: Judge, node: Node) -> Non
     g = on.group([on.q], [on.y])
     lists = [on.wallets_of(g), unchanged_list(node.session, "list_actions", on.alice, group_id=g)]
     added = [node.groups.add_pkp(on.alice, g, on.p.id), node.groups.add_action(on.alice, g, on.x)]
-    key = "group_membership_idempotence"
+    key = "semantics.group_membership_idempotence"
     with judge():
         as_stated(node, f"{key}.add_present", [(one, one.changed()) for one in added], lists)
     on.must_list(g, [on.p, on.q], [on.x, on.y], "a second addition leaves what it names in the group once")
@@ -257,7 +257,7 @@ def wildcard_for_wallets_added_and_removed(judge: Judge, node: Node) -> None:
     on = filling(judge, node)
     g, h = on.group([on.q], []), bound(node, on.alice, [ZERO_HASH], [])
     added, removed = node.groups.add_pkp(on.alice, g, on.p.id), node.groups.remove_pkp(on.alice, g, on.p.id)
-    key = "pkp_wildcard_by_add_remove"
+    key = "semantics.pkp_wildcard_by_add_remove"
     with judge():
         as_stated(node, f"{key}.add", [(added, added.changed(pkp_id=ZERO_HASH))], [on.wallets_of(g)])
         wildcard_removed = removed.changed(group_id=h, pkp_id=ZERO_HASH)
@@ -275,7 +275,7 @@ def wallet_id_of_nobody(judge: Judge, node: Node) -> None:
     updated = node.groups.update(on.alice, made.id, pkp_ids=[on.p.id], cid_hashes=[])
     added = node.groups.add_pkp(on.alice, made.id, on.q.id)
     groups = unchanged_list(node.session, "list_groups", on.alice)
-    key, listed = "unknown_pkp_id_in_group", {"pkp_ids_permitted": [unknown]}
+    key, listed = "semantics.unknown_pkp_id_in_group", {"pkp_ids_permitted": [unknown]}
     with judge():
         as_stated(node, f"{key}.listed", [(made.accepted, made.accepted.changed(**listed))], [groups])
         reads = [groups, on.wallets_of(made.id)]

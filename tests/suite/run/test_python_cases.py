@@ -323,15 +323,19 @@ COMPARISONS = {"same", "that", "distinct", "members", "items", "same_hex", "same
 
 
 def unjudged(source: str) -> list[int]:
-    """The lines of comparisons in cases that no block of the judge holds: they would only prepare."""
+    """The lines of comparisons in cases that judge nothing: behind a block of the judge, or with no such block.
+
+    Before the first block a comparison says what the case presupposes; a departure there is inconclusive.
+    """
     found: list[int] = []
 
     def look(node: ast.AST, *, judged: bool) -> None:
-        if isinstance(node, ast.With):
-            judged = judged or any("judge" in ast.unparse(item.context_expr) for item in node.items)
+        if isinstance(node, ast.With) and any("judge" in ast.unparse(item.context_expr) for item in node.items):
+            judged = True
+            blocks.append(node.lineno)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not judged:
             compares = node.func.attr in COMPARISONS and ast.unparse(node.func.value) == "judge"
-            found.extend([node.lineno] if compares else [])
+            comparisons.extend([node.lineno] if compares else [])
         for child in ast.iter_child_nodes(node):
             if not isinstance(child, (ast.FunctionDef, ast.Lambda)):
                 look(child, judged=judged)
@@ -340,18 +344,23 @@ def unjudged(source: str) -> list[int]:
         if isinstance(function, ast.FunctionDef) and any(
             ast.unparse(decorator).startswith("case(") for decorator in function.decorator_list
         ):
+            blocks: list[int] = []
+            comparisons: list[int] = []
             look(function, judged=False)
+            found.extend(line for line in comparisons if line > min(blocks, default=0))
     return found
 
 
 @pytest.mark.parametrize("pack", sorted(scenarios().glob("*.py")), ids=lambda path: path.stem)
-def test_comparisons_of_cases_stand_in_blocks_that_judge(pack: Path) -> None:
+def test_comparisons_of_cases_stand_in_or_before_blocks_that_judge(pack: Path) -> None:
     assert unjudged(pack.read_text(encoding="utf-8")) == []
 
 
-def test_comparison_beside_the_block_is_seen() -> None:
-    lines = ('@case("a")', "def a(judge):", "    with judge():", "        judge.that(True)", "    judge.that(True)")
-    assert unjudged("\n".join(lines)) == [5]
+def test_comparison_behind_the_block_or_without_one_is_seen() -> None:
+    compared = "    judge.that(True)"
+    case = ('@case("a")', "def a(judge):", compared, "    with judge():", f"    {compared}", compared)
+    assert unjudged("\n".join(case)) == [6]
+    assert unjudged("\n".join(case[:3])) == [3]
 
 
 def test_cases_that_trouble_the_provider_renew_the_certificate_or_restart_the_node_run_alone() -> None:
