@@ -22,7 +22,6 @@ from conformance.service.usage_keys import ALL_PERMISSIONS, NO_PERMISSIONS, Perm
 from conformance.values.json_values import member, pluck, printed, same
 
 NEEDS = ("managed_accounts",)
-RECORD = ("KEYLIFE-020", "KEYLIFE-030", "KEYLIFE-060", "KEYLIFE-070", "KEYLIFE-090")
 FIELDS = "wire.list_items.fields.usage_key"
 LABEL_FIELDS = (f"{FIELDS}.name", f"{FIELDS}.description")
 UPDATE_LABELS = "semantics.update_usage_key_labels"
@@ -127,7 +126,11 @@ def rename(node: Node, alice: str, key: str, name: str, description: str, or_ref
     return was_accepted(node.session, answer, or_refused=or_refused)
 
 
-@case("life-on-chain", requirements=RECORD, needs=[*NEEDS, "chain_rpc"])
+@case(
+    "life-on-chain",
+    requirements=["KEYLIFE-020", "KEYLIFE-030", "KEYLIFE-060", "KEYLIFE-070", "KEYLIFE-090"],
+    needs=[*NEEDS, "chain_rpc"],
+)
 def life_on_chain(judge: Judge, node: Node) -> None:
     """The contract shows a usage key's update, renaming and removal."""
     alice = node.accounts.new().key

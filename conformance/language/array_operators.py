@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 from pydantic import JsonValue
 
-from conformance.language.matchers import Difference, Matcher, compile_matcher, item_member, item_of
+from conformance.language.matchers import Difference, Matcher, compile_matcher, item_of
 from conformance.language.operators import listed, named
 from conformance.language.scope import Scope
 from conformance.language.shapes import ANYTHING, Array, Object, Scalar, described
 from conformance.language.templates import CompileContext, compile_value, shape_of
 from conformance.language.words import compile_words
 from conformance.problems import BadShape
-from conformance.values.json_values import member, printed_json, same
+from conformance.values.json_values import printed_json
 
 
 def _holds_part(raw: JsonValue, context: CompileContext) -> Callable[[object, Scope], bool | None]:
@@ -109,24 +109,5 @@ def every(raw: JsonValue, context: CompileContext) -> Matcher:
             if difference:
                 return difference.inside(index)
         return None if value else Difference("an array with at least one item", value)
-
-    return match
-
-
-@named("unique")
-def unique(raw: JsonValue, context: CompileContext) -> Matcher:
-    """An array in which no two items, or no two items' members of this name, are equal."""
-    if raw is not True and not isinstance(raw, str):
-        raise context.problem(BadShape, "`unique` takes true or the name of a member")
-    if isinstance(raw, str):
-        item_member(raw, context)
-
-    def match(value: object, _: Scope) -> Difference | None:
-        if not isinstance(value, list):
-            return Difference("an array", value)
-        parts = [member(item, raw) if isinstance(raw, str) else item for item in value]
-        twins = [(at, index) for index, part in enumerate(parts) for at in range(index) if same(part, parts[at])]
-        what = f"no two items with the same {raw}" if isinstance(raw, str) else "no two equal items"
-        return Difference(f"{what}, as numbers {twins[0][0] + 1} and {twins[0][1] + 1} are", value) if twins else None
 
     return match

@@ -22,8 +22,6 @@ class CaseInfo:
     operations: set[str] = field(default_factory=set)
     accounts: list[str] = field(default_factory=list)
     """The names of the accounts that the steps so far make. The first one acts by default."""
-    wallets: list[str] = field(default_factory=list)
-    """The names of the suite's wallets that the steps so far make."""
     cells: list[str] = field(default_factory=list)
     """The ids of the matrix's cells; empty where the case is no matrix."""
     silence_is_not_offered: bool = False

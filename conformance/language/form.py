@@ -11,15 +11,13 @@ from conformance.service.refusal import RefusalClass
 Kebab = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
 PackName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(_[a-z0-9]+)*$")]
 Variable = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
-ProfileReference = Annotated[str, StringConstraints(pattern=r"^\$\{profile\.[a-z0-9_.]+\}$")]
 Text = Annotated[str, StringConstraints(min_length=1)]
 Members = dict[str, JsonValue]
 Reference = Annotated[str, StringConstraints(pattern=r"^\$\{.+\}$")]
 """A text that consists of one `${variable}`."""
-Refused = RefusalClass | Annotated[list[RefusalClass], Field(min_length=1)] | ProfileReference
+Refused = RefusalClass | Annotated[list[RefusalClass], Field(min_length=1)]
 
 Rows = Annotated[list[dict[Variable, JsonValue]], Field(min_length=1)]
-Times = Annotated[int, Field(ge=0)] | Reference
 Rounds = Annotated[int, Field(ge=2)] | Reference
 
 
@@ -47,9 +45,7 @@ class UnchangedRead(Form):
     """A list operation, of which every page is read."""
     call: str | None = None
     """An operation that reads and is not a list."""
-    chain: str | None = None
-    """A view of the account contract; `with` is then the list of its arguments."""
     as_: str | None = Field(default=None, alias="as")
     """Who reads. Default: the case's first account."""
-    with_: Members | list[JsonValue] | Reference = Field(default={}, alias="with")
-    """Members of the request, or the view's arguments."""
+    with_: Members | Reference = Field(default={}, alias="with")
+    """Members of the request."""

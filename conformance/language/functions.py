@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import TypeAlias, TypeVar
 
-from eth_utils.crypto import keccak
 from pydantic import JsonValue
 
 from conformance.language.scope import Scope
@@ -62,35 +61,9 @@ def random_key(scope: Scope) -> str:
 
 
 @function
-def random_hash(scope: Scope) -> str:
-    """32 random bytes as 0x hex."""
-    return derivations.random_hash(scope.random)
-
-
-@function
-def unknown_pkp_id(scope: Scope) -> str:
-    """A PKP id of no wallet; where the profile says that ids are addresses after zeros, it is one as well."""
-    padded = scope.profile("wire.pkp.id_source.rule") == "left_padded_address"
-    hashed = derivations.random_hash(scope.random)
-    return f"0x{hashed[-40:]:0>64}" if padded else hashed
-
-
-@function
 def sample_cid(scope: Scope, label: object = "") -> str:
     """A valid CIDv0: base58 of the multihash code of SHA2-256, its length, and 32 bytes from the seed and the label."""
     return derivations.sample_cid(f"{scope.seed.partition('//')[0]}|{printed(label)}")
-
-
-@function
-def flip_key_bit(_: Scope, key: object, index: int = -1) -> str:
-    """The key with one bit flipped: the lowest of the byte at this index, by default of the last byte."""
-    return derivations.key_with_flipped_bit(printed(key), index)
-
-
-@function
-def repeat_text(_: Scope, text: object, times: int) -> str:
-    """The text, repeated so many times."""
-    return printed(text) * times
 
 
 # ---------------------------------------------------------------------------------------------- hashes and derivations
@@ -100,19 +73,6 @@ def repeat_text(_: Scope, text: object, times: int) -> str:
 def hashed_cid(_: Scope, cid: object) -> str:
     """keccak256 of the raw CID ("Resources and their fields / Action")."""
     return derivations.hashed_cid(printed(cid))
-
-
-@function
-def keccak_hex(_: Scope, text: object) -> str:
-    """keccak256 of the bytes that the hex text stands for."""
-    return f"0x{keccak(derivations.bytes_of_hex(printed(text))).hex()}"
-
-
-@function
-@relies_on("wire.pkp.id_source.rule")
-def pkp_id_of(scope: Scope, address: object) -> str:
-    """The PKP id of a wallet, by the profile's `wire.pkp.id_source.rule`."""
-    return derivations.pkp_id(printed(address), scope.lookup("profile", ["wire", "pkp", "id_source", "rule"]))
 
 
 @function
@@ -146,19 +106,6 @@ def pkp_id_in(scope: Scope, wallets: object, address: object) -> str:
 
 
 @function
-def upper_hex(_: Scope, text: object) -> str:
-    """The hex digits in upper case; a leading 0x stays as it is."""
-    digits = printed(text)
-    return f"0x{digits[2:].upper()}" if digits.startswith("0x") else digits.upper()
-
-
-@function
-def lower(_: Scope, text: object) -> str:
-    """The text in lower case."""
-    return printed(text).lower()
-
-
-@function
 def to_integer(_: Scope, text: object) -> int:
     """The integer that a decimal text stands for."""
     try:
@@ -168,39 +115,6 @@ def to_integer(_: Scope, text: object) -> int:
 
 
 @function
-def hex_to_integer(_: Scope, text: object) -> int:
-    """The integer that a hex text stands for."""
-    return int.from_bytes(derivations.bytes_of_hex(_even(printed(text))))
-
-
-def _even(text: str) -> str:
-    digits = text.removeprefix("0x")
-    return digits if len(digits) % 2 == 0 else f"0{digits}"
-
-
-@function
 def to_text(_: Scope, value: object) -> str:
     """The value as text."""
     return printed(value)
-
-
-# ------------------------------------------------------------------------------------------------------ parts of values
-
-
-@function
-def length(_: Scope, value: object) -> int:
-    """The number of characters, items or members."""
-    if not isinstance(value, str | list | dict):
-        raise Mismatch("something with a length", printed(value))
-    return len(value)
-
-
-@function
-def sum(_: Scope, *numbers: object) -> int:  # noqa: A001 - the name that packs use
-    """The sum of integers."""
-    total = 0
-    for number in numbers:
-        if not isinstance(number, int) or isinstance(number, bool):
-            raise Mismatch("an integer", printed(number))
-        total += number
-    return total

@@ -1,4 +1,4 @@
-"""Steps that make objects for the case: accounts, groups, usage keys, and wallets."""
+"""Steps that make objects for the case: accounts, wallets, groups and usage keys."""
 
 from __future__ import annotations
 
@@ -6,24 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from conformance.language.form import Form, Kebab, Members, Text, Variable
-
-
-class ChainSecured(Form):
-    """How to make a ChainSecured account."""
-
-    admin: Text
-    """The name of the wallet that makes the account and becomes its admin."""
-
-
-class WalletStep(Form):
-    """A fresh wallet of the suite, or the wallet of an account key."""
-
-    wallet: Variable
-    """Its name: `from: NAME` sends from it, `${NAME}` is its address."""
-    of_account_key: Text | None = None
-    """The account key whose wallet it is, by the profile's `crypto.account_wallet_derivation`."""
-    id: Kebab | None = None
+from conformance.language.form import Form, Kebab, Members, Variable
 
 
 class AccountStep(Form):
@@ -34,8 +17,6 @@ class AccountStep(Form):
     id: Kebab | None = None
     with_: Members = Field(default={}, alias="with")
     """Members of the account-creation body by canonical name, in addition to the suite's own."""
-    chain_secured: ChainSecured | None = None
-    """Makes a ChainSecured account on the chain. It has no key; `${NAME}` is its `apiKeyHash`."""
 
 
 class NewWalletStep(Form):

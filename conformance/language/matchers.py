@@ -38,8 +38,8 @@ class Difference:
 Matcher: TypeAlias = Callable[[object, Scope], Difference | None]
 Maker: TypeAlias = Callable[[JsonValue, CompileContext], Matcher]
 OPERATORS: dict[str, Maker] = {}
-CONTINUED = frozenset({"pluck", "where"})
-"""The matchers that need a `then` beside them."""
+PLUCK, THEN = "pluck", "then"
+"""A matcher that needs the other one beside it."""
 OTHER_WORDS = {
     "is": "equals",
     "eq": "equals",
@@ -58,16 +58,11 @@ OTHER_WORDS = {
     "count": "length",
     "size": "length",
     "len": "length",
-    "min": "at_least",
-    "minimum": "at_least",
-    "gte": "at_least",
     "max": "at_most",
     "maximum": "at_most",
     "lte": "at_most",
     "each": "every",
     "missing": "absent",
-    "distinct": "unique",
-    "filter": "where",
     "map": "pluck",
     "any": "any_of",
     "all": "all_of",
@@ -83,7 +78,7 @@ def compile_matcher(raw: JsonValue, context: CompileContext) -> Matcher:
         return _each_in_order(items, compile_words(raw, inside))
     if not isinstance(raw, dict) or not raw:
         return _equals(raw, context)
-    matchers = OPERATORS.keys() | CONTINUED | {"then"}
+    matchers = OPERATORS.keys() | {PLUCK, THEN}
     named = raw.keys() & matchers
     if not named:
         return _equals(raw, context) if _is_near_miss(raw, matchers, context) else compile_members(raw, context)
@@ -96,7 +91,7 @@ def compile_matcher(raw: JsonValue, context: CompileContext) -> Matcher:
             f"{other!r} is no matcher, but stands beside the matcher {sorted(named)[0]!r}{near}; "
             "an object with members of such names is written {members: {…}}",
         )
-    return all_of([_operator(name, raw, context) for name in raw if name != "then" or not raw.keys() & CONTINUED])
+    return all_of([_operator(name, raw, context) for name in raw if name != THEN or PLUCK not in raw])
 
 
 def compile_members(raw: dict[str, JsonValue], context: CompileContext) -> Matcher:
@@ -172,12 +167,12 @@ def all_of(matchers: list[Matcher]) -> Matcher:
 
 
 def _operator(name: str, raw: dict[str, JsonValue], context: CompileContext) -> Matcher:
-    if name in CONTINUED:
-        if "then" not in raw:
+    if name == PLUCK:
+        if THEN not in raw:
             raise context.problem(BadShape, f"{name!r} needs a `then` beside it")
-        return (_pluck if name == "pluck" else _where)(raw[name], raw["then"], context)
-    if name == "then":
-        raise context.problem(BadShape, "`then` stands beside `pluck` or `where` only")
+        return _pluck(raw[name], raw[THEN], context)
+    if name == THEN:
+        raise context.problem(BadShape, "`then` stands beside `pluck` only")
     return OPERATORS[name](raw[name], context.at(name))
 
 
@@ -237,18 +232,5 @@ def _pluck(raw: JsonValue, then: JsonValue, context: CompileContext) -> Matcher:
             return Difference("an array", value)
         difference = following([member(item, raw) for item in value], scope)
         return difference and difference.inside(f"*.{raw}")
-
-    return match
-
-
-def _where(raw: JsonValue, then: JsonValue, context: CompileContext) -> Matcher:
-    condition = compile_matcher(raw, context.at("where").of(item_of(context)))
-    following, words = compile_matcher(then, context.at("then")), compile_words(raw, context)
-
-    def match(value: object, scope: Scope) -> Difference | None:
-        if not isinstance(value, list):
-            return Difference("an array", value)
-        difference = following([item for item in value if condition(item, scope) is None], scope)
-        return difference and difference.inside(f"(where {words(scope)})")
 
     return match

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, JsonValue, StringConstraints, Tag
 
-from conformance.language.chain_steps import ChainStep, ClockStep, RpcStep, SendStep
+from conformance.language.chain_steps import ChainStep
 from conformance.language.form import (
     Form,
     Judging,
@@ -18,11 +18,10 @@ from conformance.language.form import (
     Rounds,
     Rows,
     Text,
-    Times,
     UnchangedRead,
     Variable,
 )
-from conformance.language.making_steps import AccountStep, NewGroupStep, NewKeyStep, NewWalletStep, WalletStep
+from conformance.language.making_steps import AccountStep, NewGroupStep, NewKeyStep, NewWalletStep
 
 
 class Body(Form):
@@ -39,14 +38,10 @@ class Request(Judging):
 
     as_: str | None = Field(default=None, alias="as")
     """The name of an account, `${variable}` with a key, or `nobody`. Default: the case's first account."""
-    via: Literal["x-api-key", "bearer"] | Reference = "x-api-key"
-    """The header that carries the key."""
     with_: Members | Reference = Field(default={}, alias="with")
     """Members of the request by canonical name, or a variable that holds them."""
     extra: Members = Field(default={})
     """Members that the operation does not have, sent in addition."""
-    headers: dict[str, str | None] = Field(default={})
-    """Further headers; null leaves out a header that the suite would send."""
     save: dict[Variable, str] = Field(default={})
     """Variable to path in the answer."""
     expect: Members = Field(default={})
@@ -60,8 +55,6 @@ class ListStep(Request):
 
     list_: str = Field(alias="list")
     """The operation."""
-    page_size: Annotated[int, Field(ge=1)] | Reference | None = None
-    """Default: the largest that the profile allows."""
 
 
 class CallStep(Request):
@@ -76,8 +69,7 @@ class CallStep(Request):
     path: Annotated[str, StringConstraints(pattern=r"^/\S*$")] | None = None
     """A path under the node's address other than the operation's, with its query if it has one."""
     refused: Refused | None = None
-    """The class of the refusal that is required. A profile key may hold the class; with any other value, the request
-    has to be accepted."""
+    """The class of the refusal that is required."""
     may_be_refused: Refused | None = None
     """The class of a refusal that is permitted: the request may also be accepted."""
     fails: bool | Literal["either"] = False
@@ -111,8 +103,6 @@ class Repeat(Form):
     each: Rows | None = None
     """Rows of variables, one for each round, instead of `times`; each has an `id`. The member `judges` of a row is no
     variable: it limits this round to some of the requirements that its steps judge."""
-    in_turn: bool = False
-    """Whether each round takes every other step, and the next one those between: where many rows meet many steps."""
     steps: Annotated[list[Step], Field(min_length=1)]
     """The steps of each round. A saved variable keeps the value of the last round."""
 
@@ -124,40 +114,17 @@ class RepeatStep(Judging):
     """The rounds."""
 
 
-class Crowd(Form):
-    """One request, sent several times in parallel."""
-
-    times: Times
-    """How often."""
-    step: CallStep
-    """The request; `${index}` counts from 0."""
-    save: dict[Variable, Literal[""]] = Field(default={})
-    """Variable to `""`: an array of `{accepted, status, answer}`."""
-
-
-class ParallelStep(Judging):
-    """Steps that run in parallel."""
-
-    parallel: Annotated[list[Step], Field(min_length=1)] | Crowd
-    """Different steps, or one step several times. Steps of one `parallel` do not see each other's variables."""
-
-
 KINDS = (
     "account",
     "call",
     "list",
     "let",
     "check",
-    "parallel",
     "repeat",
     "chain",
-    "rpc",
-    "wallet",
     "new_wallet",
     "new_group",
     "new_key",
-    "send",
-    "clock",
 )
 
 
@@ -174,16 +141,11 @@ Step = Annotated[
     | Annotated[ListStep, Tag("list step")]
     | Annotated[LetStep, Tag("let step")]
     | Annotated[CheckStep, Tag("check step")]
-    | Annotated[ParallelStep, Tag("parallel step")]
     | Annotated[RepeatStep, Tag("repeat step")]
     | Annotated[ChainStep, Tag("chain step")]
-    | Annotated[RpcStep, Tag("rpc step")]
-    | Annotated[WalletStep, Tag("wallet step")]
     | Annotated[NewWalletStep, Tag("new_wallet step")]
     | Annotated[NewGroupStep, Tag("new_group step")]
-    | Annotated[NewKeyStep, Tag("new_key step")]
-    | Annotated[SendStep, Tag("send step")]
-    | Annotated[ClockStep, Tag("clock step")],
+    | Annotated[NewKeyStep, Tag("new_key step")],
     Discriminator(
         _kind,
         custom_error_type="step_kind",
@@ -240,6 +202,4 @@ class PackForm(Form):
 
 
 CallStep.model_rebuild()
-SendStep.model_rebuild()
 Repeat.model_rebuild()
-ParallelStep.model_rebuild()

@@ -31,12 +31,6 @@ class Account(ObjectWithDefault):
     value_member = "api_key"
 
 
-class ChainAccount(ObjectWithDefault):
-    """A ChainSecured account that a wallet made. Used as a value, it stands for its `apiKeyHash`."""
-
-    value_member = "account_hash"
-
-
 def key_and_items(path: Sequence[str]) -> tuple[str, Sequence[str]]:
     """Split a path into the profile key and the indices into its value."""
     names = list(takewhile(lambda part: not part.isdecimal(), path))
@@ -53,7 +47,7 @@ class Scope:
         self.random = random.Random(seed)  # noqa: S311 - repeatable test data, no secret
 
     def branch(self, name: str) -> Scope:
-        """A scope for one of several parallel steps: a copy of the variables, and other randomness."""
+        """A scope for steps beside those of the case: a copy of the variables, and other randomness."""
         return Scope(f"{self.seed}/{name}", self.profile, dict(self.variables))
 
     def lookup(self, root: str, path: Sequence[str]) -> object:

@@ -105,10 +105,6 @@ def described(shape: Shape) -> str:
             return "anything"
 
 
-RECEIPT = Object({"hash": SCALAR, "block": SCALAR, "gas_used": SCALAR, "logs": Array(ANYTHING)})
-"""The shape of the receipt that a `send` step returns."""
-
-
 def of_outputs(outputs: Sequence[Parameter]) -> Shape:
     """The shape of a view's result: an object by the outputs' names, or the only output where it has no name."""
     if len(outputs) == 1 and not outputs[0].name:

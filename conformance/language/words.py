@@ -21,7 +21,6 @@ PHRASES = {
     "includes": "something that includes ",
     "excludes": "something that excludes ",
     "not": "anything but ",
-    "at_least": "at least ",
     "at_most": "at most ",
     "one_of": "one of ",
 }

@@ -13,8 +13,6 @@ from conformance.language import (  # noqa: F401 - the imports register matchers
     array_operators,
     operators,
     runs,
-    wallets,
-    wire_forms,
 )
 from conformance.language.case_info import CaseInfo
 from conformance.language.models import CaseForm, PackForm

@@ -26,15 +26,9 @@ STEPS: tuple[type[BaseModel], ...] = (
     models.ListStep,
     models.LetStep,
     models.CheckStep,
-    models.ParallelStep,
-    models.Crowd,
     models.RepeatStep,
     models.Repeat,
-    making_steps.WalletStep,
-    chain_steps.SendStep,
     chain_steps.ChainStep,
-    chain_steps.RpcStep,
-    chain_steps.ClockStep,
     form.UnchangedRead,
     models.Body,
 )
@@ -69,9 +63,7 @@ def _steps() -> Iterator[str]:
 
 def _title(model: type[BaseModel]) -> str:
     return {
-        "Crowd": "`parallel`, one step several times",
         "Repeat": "The inside of `repeat`",
-        "Mined": "The inside of `transactions`",
         "UnchangedRead": "An entry of `unchanged`",
         "Body": "The inside of `body`",
     }[model.__name__]

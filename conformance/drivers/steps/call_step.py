@@ -16,26 +16,22 @@ from conformance.drivers.steps.calls import (
 )
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.expectations import Expectations, compile_expectations
-from conformance.drivers.steps.onchain import name_view
 from conformance.endpoints.messages import Answer
 from conformance.language.form import Refused, UnchangedRead
 from conformance.language.models import CallStep
 from conformance.language.shapes import ANYTHING
-from conformance.language.templates import CompileContext, compile_value
+from conformance.language.templates import CompileContext
 from conformance.language.vocabulary import writes
 from conformance.problems import BadShape, RefusalUnproven
 from conformance.profile import OPERATIONS
 from conformance.service.acceptance import must_accept
-from conformance.service.contract import Contract
 from conformance.service.lists import unchanged_list
 from conformance.service.reads import Read
-from conformance.service.refusal import REFUSAL_CLASSES, ExpectedRefusal, Refusals, check_refusal
+from conformance.service.refusal import ExpectedRefusal, Refusals, check_refusal
 from conformance.service.runs import RUN, failed, must_fail, must_not_fail
 
 AnswerStep = Callable[[CaseRun], Answer]
 """Sends a step's request and checks the answer."""
-Classes = Callable[[CaseRun], tuple[str, ...] | None]
-"""The classes of refusal that a step expects; None: acceptance."""
 Reads: TypeAlias = Callable[[CaseRun], Sequence[Read]]
 FAILURE_FORMS = "exec.failure_and_limits"
 
@@ -50,14 +46,10 @@ def compile_call(step: CallStep, context: CompileContext) -> AnswerStep:
         return _compile_accepted(step, build, context)
     _check_proof(step, context)
     reads = compile_reads(step.unchanged or [], context)
-    classes = _compile_classes(step.refused, context.at("refused"))
-    answer = ANYTHING if _is_always_refused(step.refused) else context.vocabulary.answers[step.call]
-    expectations = compile_expectations(step.expect, step.save, context, step.call, answer)
+    expected = _classes(step.refused)
+    expectations = compile_expectations(step.expect, step.save, context, step.call, ANYTHING)
 
     def refused(run: CaseRun) -> Answer:
-        expected = classes(run)
-        if expected is None:
-            return _accepted(run.send(build(run)), expectations, run)
         control, request, unchanged = run.control(step.control, accepted="was accepted"), build(run), reads(run)
         run.unchanged.end_if_old()
         run.unchanged.end_if_undone_by(request)
@@ -88,9 +80,7 @@ def _compile_accepted(step: CallStep, build: Builder, context: CompileContext) -
     for name in ("control", "unchanged"):
         if getattr(step, name) is not None:
             raise context.at(name).problem(BadShape, f"`{name}` stands beside `refused` only")
-    classes: Classes = lambda _: None  # noqa: E731 - the default of a function-valued name
-    if step.may_be_refused is not None:
-        classes = _compile_classes(step.may_be_refused, context.at("may_be_refused"))
+    allowed = None if step.may_be_refused is None else _classes(step.may_be_refused)
     expectations = compile_expectations(
         step.expect, step.save, context, step.call, context.vocabulary.answers[step.call]
     )
@@ -102,7 +92,6 @@ def _compile_accepted(step: CallStep, build: Builder, context: CompileContext) -
         if fails is True or (fails and failed(answer, run.profile)):
             must_fail(answer, run.profile)
             return _as_expected(answer, expectations, run)
-        allowed = classes(run)
         if allowed is None or answer.accepted:
             return _accepted(answer, expectations, run)
         check_refusal(answer, ExpectedRefusal.of(allowed, run.profile), run.secrets)
@@ -125,22 +114,8 @@ def _as_expected(answer: Answer, expectations: Expectations, run: CaseRun) -> An
 # ---------------------------------------------------------------------------------------------------------- refusal
 
 
-def _compile_classes(raw: Refused, context: CompileContext) -> Classes:
-    if isinstance(raw, list):
-        return lambda _: tuple(raw)
-    if raw in REFUSAL_CLASSES:
-        return lambda _: (raw,)
-    template = compile_value(raw, context)
-
-    def stated(run: CaseRun) -> tuple[str, ...] | None:
-        value = str(template(run.scope))
-        return (value,) if value in REFUSAL_CLASSES else None
-
-    return stated
-
-
-def _is_always_refused(refused: Refused) -> bool:
-    return isinstance(refused, list) or refused in REFUSAL_CLASSES
+def _classes(raw: Refused) -> tuple[str, ...]:
+    return (raw,) if isinstance(raw, str) else tuple(raw)
 
 
 def _check_proof(step: CallStep, context: CompileContext) -> None:
@@ -171,8 +146,6 @@ def compile_reads(entries: Sequence[str | UnchangedRead], context: CompileContex
 
 
 def _compile_read(entry: str | UnchangedRead, context: CompileContext) -> Callable[[CaseRun], Read]:
-    if isinstance(entry, UnchangedRead) and entry.chain is not None:
-        return _compile_view(entry, entry.chain, context)
     if isinstance(entry, str):
         name, who_raw, with_raw = entry, None, UnchangedRead().with_
     else:
@@ -194,17 +167,8 @@ def _compile_read(entry: str | UnchangedRead, context: CompileContext) -> Callab
     return read
 
 
-def _compile_view(entry: UnchangedRead, name: str, context: CompileContext) -> Callable[[CaseRun], Read]:
-    if entry.list_ or entry.call or entry.as_ or not isinstance(entry.with_, list):
-        raise context.problem(BadShape, "a `chain` of `unchanged` has a list of arguments as `with`, and nothing else")
-    context.info.needs.add("chain_rpc")
-    name_view(name, context.at("chain"))
-    arguments = [compile_value(raw, context.at("with", index)) for index, raw in enumerate(entry.with_)]
-    return lambda run: Contract(run).unchanged_view(name, *(template(run.scope) for template in arguments))
-
-
 def _read_name(entry: UnchangedRead, context: CompileContext) -> str:
     names = [name for name in (entry.list_, entry.call) if name]
     if len(names) != 1:
-        raise context.problem(BadShape, "an entry of `unchanged` has either `list`, `call` or `chain`")
+        raise context.problem(BadShape, "an entry of `unchanged` has either `list` or `call`")
     return names[0]

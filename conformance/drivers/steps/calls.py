@@ -52,18 +52,14 @@ def compile_list(step: ListStep, context: CompileContext) -> Action:
     """Compile a request for every page of a list."""
     build = compile_request(step, step.list_, context)
     must_be_list(step.list_, context.at("list"))
-    size = compile_value(step.page_size, context.at("page_size"))
     expectations = compile_expectations(
         step.expect, step.save, context, step.list_, context.vocabulary.answers[step.list_]
     )
 
     def act(run: CaseRun) -> None:
-        page_size = size(run.scope)
-        if page_size is not None and not isinstance(page_size, int):
-            raise Mismatch("an integer as page_size", printed(page_size))
         request = build(run)
         if run.repeats_reads:
-            items = run.recent_reads.ask(list_as_read(run, request, page_size))
+            items = run.recent_reads.ask(list_as_read(run, request))
         else:
             items = run.recent_reads.latest(unchanged_list(run, step.list_, request.credential, **request.members))
         expectations.check(items, run)
@@ -92,10 +88,8 @@ def compile_request(step: Request, operation: str, context: CompileContext) -> B
     """A function that builds the step's request each time the step runs."""
     name_operation(operation, context.at("list" if isinstance(step, ListStep) else "call"))
     who = compile_who(step.as_, operation, context.at("as"))
-    via = compile_value(step.via, context.at("via"))
     members = compile_members_of(operation, step.with_, context.at("with"))
     extra = compile_value(dict(step.extra), context.at("extra"))
-    headers = compile_value(dict(step.headers), context.at("headers"))
     body = _compile_body(step, context)
     method, path = (step.method, step.path) if isinstance(step, CallStep) else (None, None)
     path_template = compile_value(path, context.at("path"))
@@ -110,12 +104,8 @@ def compile_request(step: Request, operation: str, context: CompileContext) -> B
         return OutgoingRequest(
             operation=served,
             credential=who(run),
-            via=_known_via(via(scope)),
             members=filled | as_members(extra(scope)),
             body=body(run),
-            headers={
-                name: None if value is None else printed(value) for name, value in as_members(headers(scope)).items()
-            },
             method=method,
             path=None if other_path is None else printed(other_path),
         )
@@ -174,12 +164,6 @@ def _compile_body(step: Request, context: CompileContext) -> Callable[[CaseRun],
         return lambda run: printed(text(run.scope))
     value = compile_value(step.body.json_, context.at("body", "json"))
     return lambda run: written(value(run.scope))
-
-
-def _known_via(value: object) -> str:
-    if value not in ("x-api-key", "bearer"):
-        raise Mismatch("x-api-key or bearer as `via`", printed(value))
-    return str(value)
 
 
 def as_members(value: object) -> dict[str, object]:

@@ -38,11 +38,11 @@ class CaseRun(Session):
         """The outcomes so far of a matrix's cells, by id."""
 
     def branch(self, name: str) -> Self:
-        """The same case, for one of several parallel steps."""
+        """The same case, for steps beside those of the case."""
         branch = super().branch(name)
         branch.scope = self.scope.branch(name)
         branch.scope.random = branch.random
-        branch.unchanged = UnchangedState(branch, at_once=True)
+        branch.unchanged = UnchangedState(branch)
         return branch
 
     @contextmanager

@@ -9,22 +9,18 @@ from conformance.drivers.sections import set_up
 from conformance.drivers.steps.call_step import compile_call
 from conformance.drivers.steps.calls import Action, compile_account, compile_list
 from conformance.drivers.steps.caserun import CaseRun
-from conformance.drivers.steps.flow import compile_check, compile_crowd, compile_let, compile_parallel, compile_repeat
+from conformance.drivers.steps.flow import compile_check, compile_let, compile_repeat
 from conformance.drivers.steps.making import compile_new_group, compile_new_key, compile_new_wallet
-from conformance.drivers.steps.onchain import compile_chain, compile_clock, compile_rpc
-from conformance.drivers.steps.sending import compile_send
+from conformance.drivers.steps.onchain import compile_chain
 from conformance.drivers.steps.traits import accepted_call, can_fail, expects, label_of, names_defined, steps_in
-from conformance.drivers.steps.wallets import compile_chain_account, compile_wallet
-from conformance.endpoints.extent import every_other
-from conformance.language.chain_steps import ChainStep, ClockStep, RpcStep, SendStep
+from conformance.language.chain_steps import ChainStep
 from conformance.language.form import Judging
-from conformance.language.making_steps import AccountStep, NewGroupStep, NewKeyStep, NewWalletStep, WalletStep
+from conformance.language.making_steps import AccountStep, NewGroupStep, NewKeyStep, NewWalletStep
 from conformance.language.models import (
     CallStep,
     CheckStep,
     LetStep,
     ListStep,
-    ParallelStep,
     RepeatStep,
     Step,
     SteppedCase,
@@ -133,13 +129,12 @@ def _forbid_judges(setup: Sequence[Step], context: CompileContext) -> None:
 
 
 def _compile_sequence(
-    steps: Sequence[Step], context: CompileContext, where: str, judges: Sequence[str] = (), *, in_turn: bool = False
+    steps: Sequence[Step], context: CompileContext, where: str, judges: Sequence[str] = ()
 ) -> Program:
     compiled = [compile_step(step, context.at(index), f"{where}[{index}]", judges) for index, step in enumerate(steps)]
 
     def program(run: CaseRun) -> None:
-        taken = every_other(compiled, int(str(run.scope.variables["index"]))) if in_turn else compiled
-        for step in taken:
+        for step in compiled:
             step.run(run)
 
     return program
@@ -183,13 +178,9 @@ def _judged_by(step: Step, context: CompileContext, around: Sequence[str]) -> tu
         if name not in possible:
             message = f"the case does not say that it is about {name}{suggestion(name, possible)}"
             context.at("judges", index).report(UnknownName, message)
-    if can_fail(step) and not _holds_steps(step):
+    if can_fail(step) and not isinstance(step, RepeatStep):
         context.info.judged.update(judged)
     return tuple(judged)
-
-
-def _holds_steps(step: Step) -> bool:
-    return isinstance(step, RepeatStep) or (isinstance(step, ParallelStep) and isinstance(step.parallel, list))
 
 
 def _define(step: Step, context: CompileContext) -> None:
@@ -198,8 +189,6 @@ def _define(step: Step, context: CompileContext) -> None:
         context.define(name)
         if isinstance(step, AccountStep) and name not in context.info.accounts:
             context.info.accounts.append(name)
-        if isinstance(step, WalletStep):
-            context.info.wallets.append(name)
 
 
 def _nothing(_: CaseRun) -> None:
@@ -210,8 +199,7 @@ def _compile_action(step: Step, context: CompileContext, label: str, judges: Seq
     action: Action
     match step:
         case AccountStep():
-            account = compile_account if step.chain_secured is None else compile_chain_account
-            action = _always_setup(account(step, context))
+            action = _always_setup(compile_account(step, context))
         case CallStep():
             action = compile_call(step, context)
         case ListStep():
@@ -221,16 +209,12 @@ def _compile_action(step: Step, context: CompileContext, label: str, judges: Seq
         case CheckStep():
             action = compile_check(step, context)
         case RepeatStep():
-            body, in_turn = step.repeat.steps, step.repeat.in_turn
-            action = compile_repeat(
-                step.repeat, context, lambda inside: _compile_sequence(body, inside, label, judges, in_turn=in_turn)
-            )
-        case ParallelStep():
-            action = _compile_parallel(step, context, label, judges)
+            body = step.repeat.steps
+            action = compile_repeat(step.repeat, context, lambda inside: _compile_sequence(body, inside, label, judges))
+        case ChainStep():
+            action = compile_chain(step, context)
         case NewWalletStep() | NewGroupStep() | NewKeyStep():
             action = _always_setup(_compile_making(step, context))
-        case _:
-            action = _compile_on_chain(step, context)
     return action
 
 
@@ -242,46 +226,6 @@ def _compile_making(step: NewWalletStep | NewGroupStep | NewKeyStep, context: Co
             return compile_new_group(step, context)
         case NewKeyStep():
             return compile_new_key(step, context)
-
-
-def _compile_on_chain(step: ChainStep | RpcStep | WalletStep | SendStep | ClockStep, context: CompileContext) -> Action:
-    match step:
-        case ChainStep():
-            return compile_chain(step, context)
-        case RpcStep():
-            return compile_rpc(step, context)
-        case WalletStep():
-            return _always_setup(compile_wallet(step, context))
-        case SendStep():
-            return compile_send(step, context)
-        case ClockStep():
-            return compile_clock(step, context)
-
-
-def _compile_parallel(step: ParallelStep, context: CompileContext, label: str, judges: Sequence[str]) -> Action:
-    if isinstance(step.parallel, list):
-        return compile_parallel(_compile_branches(step.parallel, context.at("parallel"), label, judges))
-    call = step.parallel.step
-    return compile_crowd(step.parallel, context, lambda inside: compile_call(call, inside))
-
-
-def _compile_branches(
-    steps: Sequence[Step], context: CompileContext, label: str, judges: Sequence[str]
-) -> list[Action]:
-    """Compile parallel steps, which see neither each other's variables nor each other as controls."""
-    controls = dict(context.info.controls)
-    branches = [context.at(index).apart() for index in range(len(steps))]
-    actions: list[Action] = []
-    later: dict[str, str] = {}
-    for index, step in enumerate(steps):
-        actions.append(compile_step(step, branches[index], f"{label}[{index}]", judges).run)
-        context.names.update(branches[index].names)
-        context.shapes.update(branches[index].shapes)
-        later |= context.info.controls
-        context.info.controls.clear()
-        context.info.controls.update(controls)
-    context.info.controls.update(later)
-    return actions
 
 
 def _always_setup(action: Action) -> Action:

@@ -1,31 +1,25 @@
-"""The step kinds that send nothing themselves: `let`, `check`, `repeat` and `parallel`."""
+"""The step kinds that send nothing themselves: `let`, `check` and `repeat`."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
 
 from pydantic import JsonValue
 
-from conformance.drivers.steps.call_step import AnswerStep
 from conformance.drivers.steps.calls import Action
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.expectations import mismatch
-from conformance.endpoints.messages import Answer
 from conformance.language.functions import FUNCTIONS, PREPARATIONS, Function
 from conformance.language.matchers import compile_matcher
-from conformance.language.models import CheckStep, Crowd, LetStep, Repeat
+from conformance.language.models import CheckStep, LetStep, Repeat
 from conformance.language.rows import compile_row, define_rows
 from conformance.language.scope import Scope
-from conformance.language.shapes import ANYTHING, SCALAR, Array, Object, Shape
+from conformance.language.shapes import ANYTHING, SCALAR, Shape
 from conformance.language.templates import REFERENCE, CompileContext, Template, compile_value, shape_of
 from conformance.problems import BadShape, Departure, Mismatch, SetupFailed, StepProblem, UnknownName
-from conformance.service.at_once import at_once
-from conformance.values.json_values import MISSING, printed
+from conformance.values.json_values import printed
 
-Actions: TypeAlias = Sequence[Action]
-MOST_AT_ONCE = 200
 JUDGES = "judges"
 """The member of a row that limits its round to some of the case's requirements."""
 SCALARS = frozenset({"str", "int", "bool"})
@@ -179,50 +173,6 @@ def _compile_rounds(form: Repeat, context: CompileContext) -> Callable[[Scope], 
     define_rows(each, context.at("each"))
     context.define("index", SCALAR)
     return lambda _: rows
-
-
-def compile_crowd(form: Crowd, context: CompileContext, compile_step: Callable[[CompileContext], AnswerStep]) -> Action:
-    """Compile one call that is sent several times in parallel. Its answers can be saved."""
-    times = compile_value(form.times, context.at("parallel", "times"))
-    inside = context.at("parallel", "step").apart()
-    inside.define("index", SCALAR)
-    send = compile_step(inside)
-    shape = Object({"accepted": SCALAR, "status": SCALAR, "answer": ANYTHING})
-    for name in form.save:
-        context.define(name, Array(shape))
-
-    def act(run: CaseRun) -> None:
-        def member_of_crowd(index: int) -> Callable[[], Answer]:
-            branch = run.branch(f"crowd {len(run.log)}/{index}")
-            branch.scope.variables["index"] = index
-            return lambda: send(branch)
-
-        answers = at_once([member_of_crowd(index) for index in range(_count(times(run.scope)))])
-        summary = [{"accepted": answer.accepted, "status": answer.status, "answer": answer.value} for answer in answers]
-        run.scope.variables.update(dict.fromkeys(form.save, summary))
-
-    return act
-
-
-def compile_parallel(actions: Actions) -> Action:
-    """Compile different parallel steps. Their saved variables are defined once all have ended."""
-
-    def act(run: CaseRun) -> None:
-        before = dict(run.scope.variables)
-        branches = [run.branch(f"branch {index}") for index in range(len(actions))]
-        at_once([_bound(action, branch) for action, branch in zip(actions, branches, strict=True)])
-        for branch in branches:
-            run.scope.variables.update(_news(branch.scope, before))
-
-    return act
-
-
-def _news(scope: Scope, before: dict[str, object]) -> dict[str, object]:
-    return {name: value for name, value in scope.variables.items() if before.get(name, MISSING) is not value}
-
-
-def _bound(action: Action, branch: CaseRun) -> Callable[[], object]:
-    return lambda: action(branch)
 
 
 def _count(value: object) -> int:

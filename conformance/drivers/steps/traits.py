@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from conformance.language.chain_steps import SendStep
-from conformance.language.making_steps import AccountStep, NewGroupStep, NewKeyStep, NewWalletStep, WalletStep
+from conformance.language.making_steps import AccountStep, NewGroupStep, NewKeyStep, NewWalletStep
 from conformance.language.models import (
     KINDS,
     CallStep,
     CheckStep,
-    Crowd,
     LetStep,
     ListStep,
-    ParallelStep,
     RepeatStep,
     Step,
 )
-from conformance.service.contract import send_call
 
 MAKING: Mapping[type[object], str] = {
     AccountStep: "new_account",
@@ -31,11 +27,8 @@ MAKING: Mapping[type[object], str] = {
 def label_of(step: Step, where: str) -> str:
     """The label of a step in failures: `steps[3] call list_groups (lists-while-alive)`."""
     name = f" ({step.id})" if step.id else ""
-    match step:
-        case ListStep():
-            return f"{where} list {step.list_}{name}"
-        case SendStep():
-            return f"{where} {send_call(step.send)}{name}"
+    if isinstance(step, ListStep):
+        return f"{where} list {step.list_}{name}"
     kind = next(kind for kind in KINDS if kind in type(step).model_fields)
     value = getattr(step, kind)
     return f"{where} {kind}{f' {value}' if isinstance(value, str) else ''}{name}"
@@ -48,8 +41,6 @@ def accepted_call(step: Step) -> str:
             return "" if step.refused is not None or step.may_be_refused is not None or step.fails else step.call
         case ListStep():
             return step.list_
-        case SendStep():
-            return "" if step.reverts else send_call(step.send)
         case _:
             return MAKING.get(type(step), "")
 
@@ -62,10 +53,6 @@ def expects(step: Step) -> bool:
             return bool(is_stated) or step.fails is not False
         case CheckStep():
             return True
-        case SendStep():
-            return bool(step.reverts or getattr(step, "expect", None))
-        case ParallelStep(parallel=Crowd(step=call)):
-            return expects(call)
         case _:
             return bool(getattr(step, "expect", None))
 
@@ -75,12 +62,10 @@ def can_fail(step: Step) -> bool:
     match step:
         case CallStep():
             return bool(step.expect) or (step.may_be_refused is None and step.fails != "either")
-        case ListStep() | CheckStep() | SendStep():
+        case ListStep() | CheckStep():
             return True
         case RepeatStep():
             return any(map(can_fail, step.repeat.steps))
-        case ParallelStep():
-            return isinstance(step.parallel, Crowd) or any(map(can_fail, step.parallel))
         case _:
             return bool(getattr(step, "expect", None))
 
@@ -89,19 +74,14 @@ def steps_in(steps: Sequence[Step]) -> Iterator[Step]:
     """The steps and the steps inside them."""
     for step in steps:
         yield step
-        match step:
-            case RepeatStep():
-                yield from steps_in(step.repeat.steps)
-            case ParallelStep(parallel=Crowd(step=call)):
-                yield call
-            case ParallelStep(parallel=list(inside)):
-                yield from steps_in(inside)
+        if isinstance(step, RepeatStep):
+            yield from steps_in(step.repeat.steps)
 
 
 def names_defined(step: Step) -> Iterator[str]:
     """The variables that the step itself defines for the steps after it."""
     match step:
-        case AccountStep(account=name) | WalletStep(wallet=name):
+        case AccountStep(account=name):
             yield name
         case NewGroupStep(new_group=name) | NewKeyStep(new_key=name):
             yield name
@@ -109,7 +89,5 @@ def names_defined(step: Step) -> Iterator[str]:
             yield from [names] if isinstance(names, str) else names
         case LetStep():
             yield from step.let
-        case ParallelStep(parallel=Crowd(save=saved)):
-            yield from saved
         case _:
             yield from getattr(step, "save", {})

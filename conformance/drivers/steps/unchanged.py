@@ -41,10 +41,8 @@ class RefusedStep:
 class UnchangedState:
     """The reads of refused steps. They are repeated before any other step sends a request, and at the end."""
 
-    def __init__(self, session: Session, *, at_once: bool = False) -> None:
+    def __init__(self, session: Session) -> None:
         self._session = session
-        self._beside_others = at_once
-        """Whether others may write, so that reads are repeated after each request."""
         self._before: dict[str, tuple[Read, object]] = {}
         """The earlier result of each read, by what it asks."""
         self._began = 0.0
@@ -76,7 +74,7 @@ class UnchangedState:
     def note(self, label: str, request: OutgoingRequest, exchange: int, judges: tuple[str, ...] | None = None) -> None:
         """Note a refused request. A change that it made breaks what its step judges."""
         self._refused.append(RefusedStep(label, exchange, _removes(request), _about(request), judges))
-        if self._beside_others or self._session.compares_at_once:
+        if self._session.compares_at_once:
             self.compare()
 
     def compare(self) -> None:

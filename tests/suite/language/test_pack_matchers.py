@@ -15,8 +15,6 @@ from conformance.language.vocabulary import standard
 from conformance.values.json_values import MISSING
 from conformance.values.marked_yaml import Document
 
-ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
-
 
 def match(tmp_path: Path, raw: JsonValue, value: object) -> Difference | None:
     path = tmp_path / "x.yaml"
@@ -41,21 +39,17 @@ HOLDS: list[tuple[JsonValue, object]] = [
     ({"type": "boolean"}, False),
     ({"type": "null"}, None),
     ({"type": "array", "length": 2}, [1, 2]),
-    ({"length": {"at_least": 3}}, "abc"),
     ({"length": 0}, {}),
-    ({"at_least": "${two}", "at_most": 2.5}, 2),
+    ({"type": "integer", "at_most": "${two}"}, 2),
     ({"includes": {"a": 1}}, [{"a": 2}, {"a": 1}]),
     ({"includes": "bc"}, "abcd"),
     ({"excludes": 3}, [1, 2]),
     ({"excludes": "x"}, "abc"),
     ({"items": [1, {"type": "string"}]}, [1, "a"]),
     ({"any_order": [{"type": "integer"}, 1]}, [1, 7]),
-    ({"every": {"at_least": 1}}, [1, 2]),
-    ({"unique": True}, [1, True, "1", None]),
-    ({"unique": "id"}, [{"id": 1, "n": 0}, {"id": 2, "n": 0}]),
+    ({"every": {"at_most": 2}}, [1, 2]),
     ({"pluck": "id", "then": [1, 2]}, [{"id": 1}, {"id": 2}]),
-    ({"where": {"a": True}, "then": {"length": 1}}, [{"a": True}, {"a": 1}, {}]),
-    ({"all_of": [{"at_least": 1}, {"at_most": 3}]}, 2),
+    ({"all_of": [{"type": "integer"}, {"at_most": 3}]}, 2),
     ({"any_of": [1, 2]}, 2),
     ({"one_of": [1, 2]}, 2),
     ({"same_hex": "0xAB"}, "ab"),
@@ -64,8 +58,6 @@ HOLDS: list[tuple[JsonValue, object]] = [
     ({"absent": False}, None),
     ({"any_of": [{"absent": True}, 1]}, MISSING),
     ({"members": {"type": "x"}}, {"type": "x"}),
-    ({"address": True}, ADDRESS),
-    ({"address": True}, ADDRESS.lower()),
 ]
 HOLDS_NOT: list[tuple[JsonValue, object]] = [
     (1, True),
@@ -91,8 +83,6 @@ HOLDS_NOT: list[tuple[JsonValue, object]] = [
     ({"type": "null"}, False),
     ({"length": 1}, 1),
     ({"length": 1}, []),
-    ({"at_least": 2}, 1),
-    ({"at_least": 0}, True),
     ({"at_most": 2}, 3),
     ({"at_most": 2}, "1"),
     ({"includes": 1}, [2]),
@@ -106,10 +96,7 @@ HOLDS_NOT: list[tuple[JsonValue, object]] = [
     ({"every": 1}, [1, 2]),
     ({"every": 1}, {}),
     ({"every": {"type": "integer"}}, []),
-    ({"unique": True}, [{"a": 1}, {"a": 1}]),
-    ({"unique": "id"}, [{"id": 1}, {"id": 1}]),
     ({"pluck": "id", "then": [1]}, [{"id": 1}, {}]),
-    ({"where": {"a": 1}, "then": {"length": 1}}, []),
     ({"all_of": [1, 2]}, 1),
     ({"any_of": [1, 2]}, 3),
     ({"one_of": [1, 2]}, True),
@@ -118,9 +105,7 @@ HOLDS_NOT: list[tuple[JsonValue, object]] = [
     ({"absent": True}, None),
     ({"absent": False}, MISSING),
     ({"members": {"type": "x"}}, {}),
-    ({"address": True}, ADDRESS[:-1]),
-    ({"address": True}, ADDRESS.swapcase().replace("X", "x", 1)),
-    ({"type": "integer", "at_least": 5}, 4),
+    ({"type": "integer", "at_most": 3}, 4),
 ]
 
 
@@ -135,8 +120,6 @@ def test_matcher_does_not_hold(tmp_path: Path, raw: JsonValue, value: object) ->
 
 
 def test_difference_says_where_and_what(tmp_path: Path) -> None:
-    found = match(tmp_path, {"groups": [{"id": 1}, {"id": {"at_least": 5}}]}, {"groups": [{"id": 1}, {"id": 4}]})
+    found = match(tmp_path, {"groups": [{"id": 1}, {"id": {"at_most": 3}}]}, {"groups": [{"id": 1}, {"id": 4}]})
 
-    assert found == Difference("a number of at least 5", 4, "groups.1.id")
-    equal = match(tmp_path, {"unique": True}, ["a", "b", "c", "b"])
-    assert equal == Difference("no two equal items, as numbers 2 and 4 are", ["a", "b", "c", "b"])
+    assert found == Difference("a number of at most 3", 4, "groups.1.id")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import pytest
 from tiny_node import TinyNode, Told, always
@@ -12,6 +13,7 @@ from conformance.profile import Profile, resolve
 from conformance.profile.load import stated_by_vendor
 from conformance.run.assumed import hint
 from conformance.run.explaining import explaining
+from conformance.run.loader import load_pack
 from conformance.run.runner import Case, run_case
 from conformance.verdict import Exchange, Outcome, Verdict
 
@@ -134,19 +136,28 @@ def test_empty_page_hangs_on_its_number_and_on_no_member_of_an_item(run: Run, no
     assert "wire.list_groups.item_fields.name" not in outcome.assumed
 
 
-def test_refused_conversion_hangs_on_the_form_of_its_envelope_and_not_on_the_answer(run: Run, node: TinyNode) -> None:
-    node.faults["convert_to_chain_secured_account"] = always(400, {"code": "typed-data"})
+CONVERSION = """\
+from conformance.cases import Judge, case
+from conformance.service.node import Node
 
-    outcome = run("""\
-        setup: [{account: alice}, {wallet: carol}]
-        steps:
-          - let: {proof: {envelope: [ConvertAccount, "${carol}"]}}
-          - call: convert_to_chain_secured_account
-            with:
-              typed_data: "${proof.typed_data}"
-              signature: "${proof.signature}"
-              new_admin_wallet_address: "${carol}"
-        """)
+
+@case("conversion", requirements=["GRP-010"])
+def conversion(judge: Judge, node: Node) -> None:
+    'An account is given to a wallet.'
+    with judge():
+        node.accounts.convert(node.accounts.new().key, node.wallets.new("carol"))
+"""
+
+
+def test_refused_conversion_hangs_on_the_form_of_its_envelope_and_not_on_the_answer(
+    tmp_path: Path, target: Target, node: TinyNode
+) -> None:
+    node.faults["convert_to_chain_secured_account"] = always(400, {"code": "typed-data"})
+    path = tmp_path / "mine.py"
+    path.write_text(CONVERSION, encoding="utf-8")
+    (case,) = load_pack(path)
+
+    outcome = run_case(case, target)
 
     assert outcome.verdict is Verdict.INCONCLUSIVE, outcome.reason
     assert "wire.typed_data.form" in outcome.assumed

@@ -275,39 +275,6 @@ def test_profile_decides_the_statuses_of_a_class(cases_of: Callable[[str], list[
     assert verdicts == [Verdict.FAIL, Verdict.PASS, Verdict.PASS, Verdict.PASS]
 
 
-DUPLICATE = """\
-    setup: [{account: alice}]
-    steps:
-      - {call: add_group, id: first, with: {group_name: a}}
-      - call: add_group
-        with: {group_name: a}
-        refused: "${profile.semantics.add_action_duplicate}"
-        control: first
-        unchanged: [list_groups]
-    """
-
-
-@pytest.mark.parametrize(
-    ("stated", "answer", "verdict"),
-    [
-        ("conflict", 409, Verdict.PASS),
-        ("conflict", 200, Verdict.FAIL),
-        ("keeps_first", 200, Verdict.PASS),
-        ("keeps_first", 409, Verdict.FAIL),
-        (None, 409, Verdict.NOT_OFFERED),
-    ],
-)
-def test_refusal_that_the_profile_decides(
-    cases_of: Callable[[str], list[Case]], node: TinyNode, stated: str | None, answer: int, verdict: Verdict
-) -> None:
-    (case,) = cases_of(DUPLICATE)
-    node.faults["add_group"] = lambda asked: (
-        Told(answer, {}) if "add_group" in node.paths()[:-1] else node.honest(asked)
-    )
-    with Target(node.url, Profile.model_validate({"semantics": {"add_action_duplicate": stated}})) as target:
-        assert run_case(case, target).verdict is verdict
-
-
 ABSENT = """\
     setup: [{account: alice}]
     steps:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Callable
 
@@ -27,18 +26,11 @@ def passed(outcome: Outcome) -> None:
     ("step", "headers"),
     [
         ("{call: list_groups}", {"x-api-key": "KEY"}),
-        ("{call: list_groups, via: bearer}", {"authorization": "Bearer KEY"}),
         ('{call: list_groups, as: "${other}"}', {"x-api-key": "somebody else's key"}),
         ("{call: list_groups, as: bob}", {"x-api-key": "BOB"}),
         ("{call: list_groups, as: nobody}", {}),
         ("{call: get_api_payers}", {}),
         ("{call: get_api_payers, as: alice}", {"x-api-key": "KEY"}),
-        ('{call: list_groups, headers: {X-Api-Key: "${other}"}}', {"x-api-key": "somebody else's key"}),
-        ("{call: list_groups, headers: {x-api-key: null}}", {}),
-        (
-            '{call: list_groups, headers: {Authorization: "Bearer ${other}"}}',
-            {"x-api-key": "KEY", "authorization": "Bearer somebody else's key"},
-        ),
     ],
 )
 def test_credential_travels_as_the_step_says(run: Run, node: TinyNode, step: str, headers: dict[str, str]) -> None:
@@ -141,23 +133,6 @@ def test_ids_that_lists_show_as_texts_are_sent_as_integers(
     assert bodies["remove_group"] == {"group_id": "1"}
 
 
-def test_list_reads_every_page_and_stops_at_a_short_one(run: Run, node: TinyNode) -> None:
-    passed(
-        run("""\
-        setup:
-          - account: alice
-          - repeat: {times: 5, steps: [{call: add_group, with: {group_name: "g${index}"}}]}
-        steps:
-          - {list: list_groups, page_size: 2, save: {all: ""}, expect: {"": {length: 5}, -1.name: g4}}
-          - check: {that: "${all}", pluck: name, then: [g0, g1, g2, g3, g4]}
-        """)
-    )
-
-    assert [asked.query for asked in node.asked if asked.path == "list_groups"] == [
-        {"page_number": str(number), "page_size": "2"} for number in (0, 1, 2)
-    ]
-
-
 def test_list_counts_pages_from_the_profile_s_first_number(
     cases_of: Callable[[str], list[Case]], node: TinyNode
 ) -> None:
@@ -166,25 +141,6 @@ def test_list_counts_pages_from_the_profile_s_first_number(
         run_case(case, target)
 
     assert node.asked[-1].query["page_number"] == "1"
-
-
-@pytest.mark.parametrize(
-    ("answer", "words"),
-    [
-        (lambda _: Told(body=[{"id": 1}, {"id": 2}]), "other items on page 1"),
-        (lambda _: Told(body=[{"id": n} for n in range(3)]), "at most 2 items"),
-        (lambda _: Told(body={"items": []}), "an array of items"),
-        (lambda asked: Told(body=[{"id": asked.query["page_number"] + x} for x in "ab"]), "an end of the list"),
-    ],
-    ids=["same page again", "page too long", "no array", "endless"],
-)
-def test_list_that_does_not_page_fails(run: Run, node: TinyNode, answer: Callable[[Asked], Told], words: str) -> None:
-    node.faults["list_groups"] = answer
-
-    outcome = run("steps: [{account: a}, {list: list_groups, page_size: 2}]")
-
-    assert outcome.verdict is Verdict.FAIL
-    assert words in outcome.reason
 
 
 def test_saved_member_that_is_missing_fails(run: Run, node: TinyNode) -> None:
@@ -275,25 +231,6 @@ def test_repeat_gives_index_and_rows(run: Run, node: TinyNode) -> None:
     assert names == ["g0", "g1", "g2", "x0", "y1"]
 
 
-def test_in_turn_each_round_takes_every_other_step(run: Run, node: TinyNode) -> None:
-    passed(
-        run("""\
-        setup: [{account: a}]
-        steps:
-          - repeat:
-              in_turn: true
-              each: [{id: one, word: x}, {id: two, word: y}, {id: three, word: z}]
-              steps:
-                - {call: add_group, with: {group_name: "${word} first"}}
-                - {call: add_group, with: {group_name: "${word} second"}}
-                - {call: add_group, with: {group_name: "${word} third"}}
-        """)
-    )
-
-    names = [asked.body["group_name"] for asked in node.asked if asked.path == "add_group"]
-    assert names == ["x first", "x third", "y second", "z first", "z third"]
-
-
 def test_a_list_that_a_step_has_just_read_is_not_read_again_for_the_refusal_after_it(run: Run, node: TinyNode) -> None:
     passed(
         run("""\
@@ -335,56 +272,6 @@ def test_row_that_cannot_be_prepared_hides_no_other(run: Run, node: TinyNode, li
     assert outcome.failure.step.endswith("round two" if verdict is Verdict.FAIL else "round one")
 
 
-def test_parallel_steps_run_at_the_same_time_and_share_what_they_save(run: Run, node: TinyNode) -> None:
-    meeting = threading.Barrier(2)
-
-    def wait_for_the_other(asked: Asked) -> Told:
-        meeting.wait(60)
-        return node.honest(asked)
-
-    node.faults |= {"add_group": wait_for_the_other, "add_usage_api_key": wait_for_the_other}
-
-    passed(
-        run("""\
-        setup: [{account: a}]
-        steps:
-          - parallel:
-              - {call: add_group, with: {group_name: g}, save: {g: group_id}}
-              - {call: add_usage_api_key, save: {k: usage_api_key}}
-          - check: {that: "${g} ${k}", matches: "^1 .{20}"}
-        """)
-    )
-
-
-def test_crowd_saves_each_answer(run: Run) -> None:
-    passed(
-        run("""\
-        setup: [{account: a}, {call: add_group, with: {group_name: g}, save: {g: group_id}}]
-        steps:
-          - parallel:
-              times: 6
-              step: {call: remove_group, with: {group_id: "${g}"}, may_be_refused: not_found}
-              save: {answers: ""}
-          - check: {that: "${answers}", where: {accepted: true}, then: {length: 1}}
-          - check: {that: "${answers}", where: {accepted: false, status: 404}, then: {length: 5}}
-        """)
-    )
-
-
-def test_departure_among_parallel_steps_fails_the_case_and_names_the_step(run: Run, node: TinyNode) -> None:
-    node.faults["add_group"] = always(500)
-
-    outcome = run("""\
-        setup: [{account: a}]
-        steps:
-          - parallel: [{call: list_groups, with: {page_number: 0, page_size: 1}}, {call: add_group, id: adds}]
-        """)
-
-    assert outcome.verdict is Verdict.FAIL
-    assert outcome.failure is not None
-    assert outcome.failure.step == "steps[0] parallel[1] call add_group (adds)"
-
-
 def test_writes_are_let_settle_before_anything_follows(cases_of: Callable[[str], list[Case]], node: TinyNode) -> None:
     moments: list[tuple[str, float]] = []
 
@@ -410,8 +297,7 @@ def test_chain_steps_read_the_contract_through_json_rpc(cases_of: Callable[[str]
     node.faults["/rpc"] = rpc
     (case,) = cases_of("""\
         steps:
-          - {chain: get_account, with: [5], expect: {managed: true, adminWalletAddress: {address: true}, name: n}}
-          - {rpc: eth_chainId, expect: {"": "0x7a69"}}
+          - {chain: get_account, with: [5], expect: {managed: true, adminWalletAddress: {matches: "^0xab"}, name: n}}
           - {chain: get_account, with: [5], expect: {managed: false}}
         """)
     profile = Profile.model_validate(
@@ -422,7 +308,7 @@ def test_chain_steps_read_the_contract_through_json_rpc(cases_of: Callable[[str]
 
     assert outcome.verdict is Verdict.FAIL
     assert outcome.failure is not None
-    assert outcome.failure.step == "steps[2] chain get_account"
+    assert outcome.failure.step == "steps[1] chain get_account"
     requests = [json.loads(asked.text) for asked in node.asked if asked.path == "/rpc"]
     sent = next(request for request in requests if request["method"] == "eth_call")
     selector = keccak(text="getAccount(uint256)")[:4].hex()

@@ -81,7 +81,7 @@ def test_case_about_something_else_is_blocked_by_what_it_builds_on() -> None:
         outcome = run(ORDER)
 
     assert outcome.verdict is Verdict.INCONCLUSIVE
-    assert "length 1 of list_groups" in outcome.reason
+    assert "the number of groups after one add_group more to be 1; got 0" in outcome.reason
     assert f"{ONE_MORE} judges that" in outcome.reason
 
 
@@ -241,7 +241,7 @@ def test_judging_case_fails_and_one_that_builds_on_it_is_blocked(mutant: str) ->
 
     assert own.verdict is Verdict.FAIL
     assert blocked.verdict is Verdict.INCONCLUSIVE
-    assert f"{judge} judges that" in blocked.reason
+    assert judge in blocked.reason
 
 
 def test_refused_request_contradicts_nothing_about_what_accepted_ones_cost() -> None:

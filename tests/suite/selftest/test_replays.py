@@ -64,7 +64,7 @@ def replayed(path: Path, alter: Callable[[Node], None]) -> subprocess.CompletedP
     ("mutant", "case", "answer"),
     [
         ("a-wallet-leaves-all-groups-at-once", "usage_keys::wallets-in-named-groups", '"code": "not-in-group"'),
-        ("update-keeps-the-description", "endpoints::update-group", 'untouched","description":"d"}'),
+        ("update-keeps-the-description", "endpoints::update-group", '"description":"made by a conformance case"}'),
     ],
 )
 def test_script_sees_the_answers_of_the_case(tmp_path: Path, mutant: str, case: str, answer: str) -> None:

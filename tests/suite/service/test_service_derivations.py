@@ -11,7 +11,15 @@ from typing import Any
 import pytest
 
 from conformance.problems import Mismatch, ProfileSilent
-from conformance.service.derivations import account_private_key, base64_of, bytes_of_base64, code_cid, long_code_cid
+from conformance.service.derivations import (
+    account_private_key,
+    base64_of,
+    bytes_of_base64,
+    code_cid,
+    key_with_flipped_bit,
+    long_code_cid,
+    pkp_id,
+)
 
 # Anvil's first development account.
 KEY = base64.b64encode(bytes.fromhex("ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80")).decode()
@@ -81,3 +89,32 @@ def test_cid_of_many_blocks_is_known_for_version_0_and_one_node_alone() -> None:
 @pytest.mark.parametrize(("code", "algorithm"), [("x" * (256 * 1024 + 1), "ipfs_add_v0"), ("short", None)])
 def test_cid_is_left_to_the_node_without_a_known_rule(code: str, algorithm: str | None) -> None:
     assert code_cid(code, algorithm) is None
+
+
+@pytest.mark.parametrize(("index", "changed"), [(0, 0), (15, 15), (-1, 31)])
+def test_flipped_key_differs_in_one_bit_of_one_byte(index: int, changed: int) -> None:
+    secret, flipped = bytes_of_base64(KEY), bytes_of_base64(key_with_flipped_bit(KEY, index))
+    differing = [(place, byte ^ secret[place]) for place, byte in enumerate(flipped) if byte != secret[place]]
+    assert differing == [(changed, 1)]
+
+
+@pytest.mark.parametrize(("key", "index"), [(KEY, 32), ("", 0)])
+def test_bit_that_the_key_has_not_departs(key: str, index: int) -> None:
+    with pytest.raises(Mismatch):
+        key_with_flipped_bit(key, index)
+
+
+@pytest.mark.parametrize(
+    ("rule", "known"),
+    [
+        ("keccak256_of_address", "0x3322f33946a3c503c916c8fc29768a547f01fa665e1eb22f9f66cf7e5a262012"),
+        ("left_padded_address", "0x0000000000000000000000007e5f4552091a69125d5dfcb7b8c2659029395bdf"),
+    ],
+)
+def test_pkp_id_follows_the_rule(rule: str, known: str) -> None:
+    assert pkp_id("0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf", rule) == known
+
+
+def test_pkp_id_of_no_address_departs() -> None:
+    with pytest.raises(Mismatch):
+        pkp_id("0x12", "left_padded_address")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
 from tiny_node import Asked, TinyNode, Told, always
@@ -11,12 +12,14 @@ from conformance.drivers.fuzz.judge import _ids
 from conformance.endpoints.canonical import with_id_as_listed
 from conformance.endpoints.client import Target
 from conformance.endpoints.requests import message
-from conformance.problems import Malformed, Mismatch, ProfileSilent
+from conformance.problems import Departure, Malformed, Mismatch, ProfileSilent
 from conformance.profile import Profile
 from conformance.service import Accounts, Actions, Groups, Permissions, Session, UsageKeys, chain_id, unchanged_list
 from conformance.service.derivations import code_cid
 from conformance.service.groups import group_id
+from conformance.service.lists import read_pages
 from conformance.service.usage_keys import NO_PERMISSIONS
+from conformance.values.json_values import pluck
 
 
 def test_account_has_its_key_its_wallet_and_the_label_of_the_case(session: Session, node: TinyNode) -> None:
@@ -163,3 +166,37 @@ def test_unchanged_list_reads_every_page_each_time(session: Session) -> None:
 
     assert (read.name, before) == ("list_groups", [])
     assert read.get() != before
+
+
+def pages_of_two(session: Session) -> list[object]:
+    return read_pages(session, session.request("list_groups", Accounts(session).new().key), page_size=2)
+
+
+def test_list_reads_every_page_and_stops_at_a_short_one(session: Session, node: TinyNode) -> None:
+    node.faults["list_groups"] = lambda asked: Told(
+        body=[{"id": number} for number in range(5)][2 * int(asked.query["page_number"]) :][:2]
+    )
+
+    assert pluck(pages_of_two(session), "id") == [0, 1, 2, 3, 4]
+    assert [asked.query for asked in node.asked if asked.path == "list_groups"] == [
+        {"page_number": str(number), "page_size": "2"} for number in (0, 1, 2)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (lambda _: Told(body=[{"id": 1}, {"id": 2}]), "other items on page 1"),
+        (lambda _: Told(body=[{"id": n} for n in range(3)]), "at most 2 items"),
+        (lambda _: Told(body={"items": []}), "an array of items"),
+        (lambda asked: Told(body=[{"id": asked.query["page_number"] + x} for x in "ab"]), "an end of the list"),
+    ],
+    ids=["same page again", "page too long", "no array", "endless"],
+)
+def test_list_that_does_not_page_departs(
+    session: Session, node: TinyNode, answer: Callable[[Asked], Told], words: str
+) -> None:
+    node.faults["list_groups"] = answer
+
+    with pytest.raises(Departure, match=words):
+        pages_of_two(session)

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
 from tiny_node import Asked, TinyNode, Told, always
 
 from conformance.cases import Judge
+from conformance.endpoints.client import Target
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import (
     ControlNotAccepted,
+    Departure,
+    NotAccepted,
+    NotRefused,
+    ProfileSilent,
     StateChanged,
     UnprovenRefusal,
     WrongRefusal,
 )
+from conformance.profile import Profile
 from conformance.service import (
     Account,
     Accounts,
+    Groups,
     Permissions,
     Read,
     Refusals,
@@ -30,6 +38,7 @@ from conformance.service import (
     unchanged_list,
 )
 from conformance.service.acceptance import Accepted
+from conformance.service.refusal import must_be_as_stated
 
 ADD = "add_usage_api_key"
 
@@ -249,3 +258,41 @@ def test_write_of_a_refused_request_is_told_though_the_reads_before_it_were_reme
 
     with pytest.raises(StateChanged, match="list_api_keys as before"):
         refuse()
+
+
+@pytest.mark.parametrize(
+    ("stated", "answer", "problem"),
+    [
+        ("conflict", 409, None),
+        ("conflict", 200, NotRefused),
+        ("keeps_first", 200, None),
+        ("keeps_first", 409, NotAccepted),
+    ],
+)
+def test_call_is_refused_or_accepted_as_the_profile_says(
+    node: TinyNode, stated: str, answer: int, problem: type[Departure] | None
+) -> None:
+    profile = Profile.model_validate({"semantics": {"add_action_duplicate": stated}})
+    with Target(node.url, profile, seed="7") as target:
+        session = Session(target, "trial::one")
+        alice = Accounts(session).new()
+        added = Groups(session).add(alice.key).accepted
+        node.faults["add_group"] = lambda _: Told(answer, {})
+        with pytest.raises(problem) if problem else nullcontext():
+            must_be_as_stated(
+                session,
+                added.changed(),
+                "semantics.add_action_duplicate",
+                control=added,
+                unchanged=[unchanged_list(session, "list_groups", alice.key)],
+            )
+
+
+def test_call_of_which_the_profile_says_nothing_is_not_sent(node: TinyNode) -> None:
+    with Target(node.url, Profile.model_validate({"semantics": {"add_action_duplicate": None}}), seed="7") as target:
+        session = Session(target, "trial::one")
+        added = Groups(session).add(Accounts(session).new().key).accepted
+        before = len(node.asked)
+        with pytest.raises(ProfileSilent):
+            must_be_as_stated(session, added.changed(), "semantics.add_action_duplicate", control=added, unchanged=[])
+        assert len(node.asked) == before

@@ -1,9 +1,9 @@
-"""Wallets of the suite's own: the steps `wallet`, `send` and `clock`, and the cleaning up."""
+"""Transactions over a difficult chain: what is sent again, what counts as gas, and what is no fault of the node."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
@@ -12,167 +12,8 @@ from conformance.endpoints.pace import GasBudget
 from conformance.endpoints.patience import MiningPatience
 from conformance.endpoints.sending import GAS_OF_A_REVERT, Sender
 from conformance.endpoints.signing import Fees, Transaction
-from conformance.problems import ChainReverted, ChainTrouble, GasSpent, LoadProblem, ServerFault
-from conformance.run.runner import Case, Target, run_case
-from conformance.selftest.tools.serving import target_node
+from conformance.problems import ChainReverted, ChainTrouble, GasSpent, ServerFault
 from conformance.values.typed_data import Wallet
-from conformance.verdict import Outcome, Verdict
-from reference_node.node import Node
-
-Load = Callable[[str], list[Case]]
-
-
-@pytest.fixture(scope="module")
-def nodes() -> Iterator[tuple[Node, Target]]:
-    """A reference node, and what a case speaks to."""
-    taken: list[Node] = []
-    with target_node(taken.append, "7") as target:
-        yield taken[0], target
-
-
-@pytest.fixture
-def on_node(cases_of: Load, nodes: tuple[Node, Target]) -> Callable[[str], Outcome]:
-    """Run the one case that has this body against the reference node."""
-
-    def run(body: str) -> Outcome:
-        (case,) = cases_of(body)
-        return run_case(case, nodes[1])
-
-    return run
-
-
-ACCOUNT = """\
-steps:
-  - wallet: carol
-  - wallet: mallory
-  - account: dana
-    chain_secured: {admin: carol}
-  - send: add_group
-    id: adds
-    from: carol
-    with: ["${dana}", first, d, [], []]
-"""
-UNCHANGED = 'unchanged: [{chain: list_groups, with: ["${dana}", 0, 100]}]'
-UNMOVED = 'unchanged: [{chain: get_account, with: ["${dana}"]}]'
-SECOND = 'send: add_group, with: ["${dana}", second, d, [], []]'
-REVERTS = f"reverts: true, control: adds, {UNCHANGED}"
-
-
-def test_wallet_sends_and_the_receipt_can_be_judged(on_node: Callable[[str], Outcome]) -> None:
-    outcome = on_node(
-        ACCOUNT
-        + """\
-  - send: add_group
-    from: ${carol}
-    with: ["${dana}", second, d, [], []]
-    save: {hash: hash}
-    expect: {hash: {matches: "^0x[0-9a-f]{64}$"}, block: {type: integer}, logs: {length: 1}}
-  - chain: list_groups
-    with: ["${dana}", 0, 100]
-    expect: {groups: {pluck: name, then: {equals: [first, second]}}}
-"""
-    )
-    assert outcome.verdict is Verdict.PASS, outcome.reason
-
-
-@pytest.mark.parametrize(
-    ("step", "verdict", "words"),
-    [
-        (f"{{{SECOND}, from: mallory, {REVERTS}}}", Verdict.PASS, ""),
-        (f"{{{SECOND}, from: carol, {REVERTS}}}", Verdict.FAIL, "succeeded"),
-        (f"{{{SECOND}, from: mallory}}", Verdict.FAIL, "reverted"),
-        (f"{{{SECOND}, from: mallory, reverts: either, {UNCHANGED}}}", Verdict.PASS, ""),
-        (f"{{{SECOND}, from: carol, reverts: either, {UNMOVED}}}", Verdict.PASS, ""),
-        (f"{{{SECOND}, from: carol, reverts: either, {UNCHANGED}}}", Verdict.FAIL, "before"),
-        ('{send: add_group, from: "${dana}", with: []}', Verdict.FAIL, "a wallet of this case"),
-    ],
-    ids=["refused", "not-refused", "not-accepted", "either-refused", "either-taken", "either-moved", "no-wallet"],
-)
-def test_send_is_judged(on_node: Callable[[str], Outcome], step: str, verdict: Verdict, words: str) -> None:
-    outcome = on_node(f"{ACCOUNT}  - {step}\n")
-    assert outcome.verdict is verdict, outcome.reason
-    assert words in outcome.reason
-
-
-CONVERSION = """\
-steps:
-  - account: alice
-  - wallet: carol
-  - let: {before: {account_hash: "${alice}"}}
-  - call: add_group
-    with: {group_name: g, group_description: d, pkp_ids_permitted: [], cid_hashes_permitted: []}
-  - call: add_usage_api_key
-    with: {name: n, description: d}
-  - let: {proof: {envelope: [ConvertAccount, "${carol}"]}}
-  - call: convert_to_chain_secured_account
-    with: {typed_data: "${proof.typed_data}", signature: "${proof.signature}", new_admin_wallet_address: "${carol}"}
-"""
-
-
-@pytest.mark.parametrize("after", ["", "  - check: {that: 1, equals: 2}\n"])
-def test_account_that_changed_hands_is_cleaned_up_on_the_chain(
-    on_node: Callable[[str], Outcome], nodes: tuple[Node, Target], after: str
-) -> None:
-    made: list[int] = []
-    accounts = nodes[0].accounts
-    new_account = accounts.new_account
-    accounts.new_account = lambda *given: (made.append(given[0]), new_account(*given))  # type: ignore[method-assign,func-returns-value]
-    try:
-        outcome = on_node(CONVERSION + after)
-    finally:
-        accounts.new_account = new_account  # type: ignore[method-assign]
-    assert outcome.verdict is (Verdict.FAIL if after else Verdict.PASS), outcome.reason
-    assert not accounts.account(made[0]).managed
-    assert accounts.groups(made[0], 0, 100) == []
-    assert accounts.usage_keys(made[0], 0, 100) == []
-
-
-@pytest.mark.parametrize("ends_with_run", [False, True])
-def test_clock_is_put_right_and_envelopes_follow_it(
-    on_node: Callable[[str], Outcome], nodes: tuple[Node, Target], ends_with_run: bool
-) -> None:
-    nodes[1].ends_with_run = ends_with_run
-    outcome = on_node(
-        """\
-        steps:
-          - wallet: carol
-          - clock: 4000
-          - let: {proof: {envelope: [CreateWallet, "${carol}"]}}
-          - call: create_wallet_with_signature
-            with: "${proof}"
-          - check: {that: 1, equals: 2}
-        """
-    )
-    assert outcome.reason.startswith("a value is not as expected"), outcome.reason
-    assert nodes[0].clock.offset_seconds == 0
-
-
-@pytest.mark.parametrize(
-    "step",
-    [
-        "{send: add_group, from: nobody, with: []}",
-        "{send: list_groups, from: carol, with: []}",
-        "{send: add_group, from: carol, reverts: true}",
-        f"{{send: remove_group, from: carol, reverts: true, control: adds, {UNCHANGED}}}",
-        "{send: add_group, from: carol, reverts: true, control: adds}",
-        f"{{send: add_group, from: carol, {UNCHANGED}}}",
-        "{send: add_group, from: carol, reverts: either}",
-        f"{{send: add_group, from: carol, reverts: either, control: adds, {UNCHANGED}}}",
-        f"{{send: add_group, from: carol, reverts: perhaps, {UNCHANGED}}}",
-        "{wallet: carol}",
-        "{wallet: dana}",
-        "{account: erin, chain_secured: {admin: dana}}",
-        "{account: erin, chain_secured: {admin: carol}, with: {account_name: x}}",
-        "{call: list_groups, as: dana}",
-        "{clock: soon}",
-    ],
-)
-def test_step_that_cannot_work_is_a_load_error(cases_of: Load, step: str) -> None:
-    with pytest.raises(LoadProblem):
-        cases_of(f"{ACCOUNT}  - {step}\n")
-
-
-# ------------------------------------------------------------------------------------------------ a difficult chain
 
 
 def _of(transaction_hash: object, receipt: object) -> object:
