@@ -9,6 +9,7 @@ import base64
 import re
 import shlex
 import unicodedata
+from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from itertools import takewhile
@@ -26,6 +27,8 @@ SHORTEST = 16
 """Shorter values are not redacted: a test's key `x` must not blacken every x of a report."""
 LONGEST_CREDENTIAL = 16_384
 """Characters of a key that a node gives: no server takes a longer header, and a run remembers all keys."""
+MOST_OF_CREDENTIALS = 300_000
+"""Characters of all credentials that the answers of one case give: what discloses one takes 200 times its memory."""
 SEARCHED = 100_000
 """The number of characters of a text that are searched for unknown keys. Reports show much less of a text."""
 MOST_ADDRESSES = 100_000
@@ -96,6 +99,31 @@ def forms_of(value: str) -> Forms:
     return Forms(spellings(value), fragments, encoded)
 
 
+class Spellings(dict[str, str]):
+    """The replacement of each spelling of a key, of `SHORTEST` characters or more."""
+
+    FEW = 1_000
+    """So many are looked for one by one in less time than all places of a text are looked at."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._alike: defaultdict[str, set[str]] = defaultdict(set)
+        """The spellings with the same beginning."""
+
+    def note(self, found: Iterable[str], mark: str) -> None:
+        """Add these spellings, of one key."""
+        for spelling in found:
+            self[spelling] = mark
+            self._alike[spelling[:SHORTEST]].add(spelling)
+
+    def begun_in(self, text: str) -> Mapping[str, str]:
+        """Those that may stand in the text, whole or cut."""
+        if len(self) <= self.FEW:
+            return self
+        parts = {text[start : start + SHORTEST] for start in range(len(text) - SHORTEST + 1)}
+        return {spelling: self[spelling] for part in self._alike.keys() & parts for spelling in self._alike[part]}
+
+
 class SeenKeys:
     """The keys of all cases of a run: an answer may reveal the key of another case."""
 
@@ -151,7 +179,9 @@ class Secrets:
         self.seen = seen or SeenKeys()
         self._names: dict[str, str] = {}
         """The replacement of each credential."""
-        self._spellings: dict[str, str] = {}
+        self._given = 0
+        """Characters of the credentials that answers gave."""
+        self._spellings = Spellings()
         """The replacement of each spelling of a credential."""
         self._fragments: dict[str, str] = {}
         """The replacement of each fragment of a credential, in lower case."""
@@ -159,7 +189,7 @@ class Secrets:
         """The replacement of the bytes that credentials encode."""
         self._private: set[bytes] = set()
         """Private keys of wallets that occurred in a text."""
-        self._leaked: dict[str, str] = {}
+        self._leaked = Spellings()
         """The replacement of spellings of private keys that occurred in a text."""
         if self.seen.withheld is not None:
             self._note(self.seen.withheld, WITHHELD)
@@ -174,16 +204,21 @@ class Secrets:
                 self.seen.secrets.add(forms.encoded)
 
     def learn_members(self, answer: Mapping[str, object], exchange: int) -> None:
-        """Record the credentials that an answer gives. BeyondLimits: one is longer than any header."""
+        """Record the credentials that an answer gives. BeyondLimits: one is longer than any header, or all are long."""
         for name in SECRET_MEMBERS & answer.keys():
             value = answer[name]
             if isinstance(value, str) and len(value) > LONGEST_CREDENTIAL:
                 most = f"a credential of at most {LONGEST_CREDENTIAL} characters"
                 raise BeyondLimits(most, f"{len(value)} characters", exchange)
+            if isinstance(value, str) and value not in self._names:
+                self._given += len(value)
+            if self._given > MOST_OF_CREDENTIALS:
+                most = f"credentials of at most {MOST_OF_CREDENTIALS} characters in the answers of one case"
+                raise BeyondLimits(most, f"{self._given} characters", exchange)
             self.learn(value)
 
     def _note(self, forms: Forms, mark: str) -> None:
-        self._spellings |= dict.fromkeys(forms.spellings, mark)
+        self._spellings.note(forms.spellings, mark)
         self._fragments |= dict.fromkeys(forms.fragments, mark)
         if forms.encoded is not None:
             self._secrets[forms.encoded] = mark
@@ -256,12 +291,13 @@ class Secrets:
 
     def _places(self, text: str) -> list[Place]:
         """Where keys stand in the text as it is: known spellings, the bytes of keys, and beginnings of spellings."""
-        spelled = _spelled(self._spellings, text)
+        spelled = _spelled(self._spellings.begun_in(text), text)
         text = _blotted(text, spelled)
         unspelled = self._unspelled(text)
         text = _blotted(text, unspelled)
-        beginnings = _beginnings(self._spellings | self._leaked, text)
-        return [*spelled, *unspelled, *beginnings, *self._in_fragments(_blotted(text, beginnings)[:SEARCHED])]
+        beginnings = _beginnings({**self._spellings.begun_in(text), **self._leaked.begun_in(text)}, text)
+        text = _blotted(text, beginnings)[:SEARCHED]
+        return [*spelled, *unspelled, *beginnings, *self._in_fragments(text)]
 
     def _in_fragments(self, text: str) -> Iterator[Place]:
         """Where credentials stand in another case, with other characters between theirs, or in parts."""
@@ -305,7 +341,7 @@ class Secrets:
         for secret in self.seen.private(found):
             if secret not in self._private and not self._are_many:
                 self._private.add(secret)
-                self._leaked |= dict.fromkeys(spellings(secret.hex()), PRIVATE_KEY)
+                self._leaked.note(spellings(secret.hex()), PRIVATE_KEY)
 
     @property
     def _are_many(self) -> bool:

@@ -14,7 +14,14 @@ import pytest
 from eth_utils.crypto import keccak
 
 from conformance.endpoints.log import ExchangeLog, RawExchange
-from conformance.endpoints.redaction import FRAGMENT, Secrets, SeenKeys, as_curl
+from conformance.endpoints.redaction import (
+    FRAGMENT,
+    LONGEST_CREDENTIAL,
+    MOST_OF_CREDENTIALS,
+    Secrets,
+    SeenKeys,
+    as_curl,
+)
 from conformance.problems import BeyondLimits
 from conformance.service.secrets_search import wallets_of_secrets_in
 from conformance.values.secret_text import EDGE, MOST_WALLETS, candidates, private_keys
@@ -107,6 +114,23 @@ DISGUISED: dict[str, Callable[[str], str]] = {
     "base64, backwards inside": lambda text: base64.b64encode(text[::-1].encode()).decode(),
     "hex, backwards inside": lambda _: RAW[::-1].hex(),
 }
+
+
+def test_credentials_of_a_case_have_a_limit() -> None:
+    made = secrets()
+    long = "k" * LONGEST_CREDENTIAL
+    for _ in range(2):
+        for number in range(MOST_OF_CREDENTIALS // LONGEST_CREDENTIAL):
+            made.learn_members({"api_key": f"{number:02}{long[2:]}"}, 0)
+    with pytest.raises(BeyondLimits, match="credentials of at most 300000 characters"):
+        made.learn_members({"api_key": f"99{long[2:]}"}, 0)
+
+
+def test_each_of_many_credentials_is_hidden_whole_and_cut() -> None:
+    keys = [base64.b64encode(keccak(bytes([number]))).decode() for number in range(100)]
+    known = secrets(*keys)
+    assert known.hide(" ".join(keys[::9])) == " ".join(f"$API_KEY_{number + 1}" for number in range(0, 100, 9))
+    assert known.hide(f"got {keys[70][:30]}") == "got $API_KEY_71"
 
 
 @pytest.mark.parametrize("disguised", DISGUISED.values(), ids=DISGUISED)
