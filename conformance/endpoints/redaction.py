@@ -18,6 +18,7 @@ from typing import NamedTuple
 from conformance.problems import BeyondLimits
 from conformance.values.escapes import layers
 from conformance.values.key_text import key_bytes, spellings
+from conformance.values.readings import readings
 from conformance.values.secret_text import Candidate, candidates, likely, wallet_of
 
 SECRET_MEMBERS = frozenset({"api_key", "usage_api_key", "client_secret"})
@@ -52,6 +53,8 @@ LONGEST_SPELLING = 1_000
 """No key of 32 bytes takes more characters, its escapes included."""
 FRAGMENT = 10
 """So many letters and digits of a credential in a row are hidden, in any case and whatever stands between them."""
+NO_LETTERS = re.compile("[^A-Za-z0-9]+")
+"""All but the letters and digits of a text in ASCII."""
 LEAST_VARIED = 4
 """A fragment of fewer different characters, as ten zeros, stands in many a text."""
 USER = re.compile(r"(https?://)[^/\s@'\"]+@")
@@ -297,7 +300,17 @@ class Secrets:
         text = _blotted(text, unspelled)
         beginnings = _beginnings({**self._spellings.begun_in(text), **self._leaked.begun_in(text)}, text)
         text = _blotted(text, beginnings)[:SEARCHED]
-        return [*spelled, *unspelled, *beginnings, *self._in_fragments(text)]
+        return [*spelled, *unspelled, *beginnings, *self._in_fragments(text), *self._encoded(text)]
+
+    def _encoded(self, text: str) -> Iterator[Place]:
+        """The runs of a text that encode a text with a part of a credential in it."""
+        if not self._fragments:
+            return
+        for start, end, read in readings(text):
+            letters = NO_LETTERS.sub("", read).lower()
+            parts = (letters[at : at + FRAGMENT] for at in range(len(letters) - FRAGMENT + 1))
+            if found := next(filter(self._fragments.__contains__, parts), ""):
+                yield Place(start, end, self._fragments[found])
 
     def _in_fragments(self, text: str) -> Iterator[Place]:
         """Where credentials stand in another case, with other characters between theirs, or in parts."""

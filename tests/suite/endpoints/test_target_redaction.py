@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import gzip
 import json
 import shlex
 import subprocess
+import zlib
 from collections.abc import Callable
 from urllib.parse import quote
 
@@ -114,6 +116,47 @@ DISGUISED: dict[str, Callable[[str], str]] = {
     "base64, backwards inside": lambda text: base64.b64encode(text[::-1].encode()).decode(),
     "hex, backwards inside": lambda _: RAW[::-1].hex(),
 }
+ENCODED: dict[str, Callable[[str], str]] = {
+    "base64, with a name": lambda text: in_base64(f"user:{text}"),
+    "base64, among JSON": lambda text: in_base64(json.dumps({"a": "x" * 70, "key": text, "z": 0})),
+    "base64 of base64 of base64": lambda text: in_base64(in_base64(in_base64(text))),
+    "base64 in lines": lambda text: base64.encodebytes(f"{'user ' * 9}{text}".encode()).decode(),
+    "base64 in lines, as JSON": lambda text: json.dumps(base64.encodebytes(f"{'user ' * 9}{text}".encode()).decode()),
+    "base64 of gzip": lambda text: base64.b64encode(gzip.compress(text.encode())).decode(),
+    "base64 of zlib": lambda text: base64.b64encode(zlib.compress(text.encode())).decode(),
+    "base64 of UTF-16": lambda text: base64.b64encode(text.encode("utf-16")).decode(),
+    "hex of UTF-32": lambda text: text.encode("utf-32").hex(),
+    "base64 of escapes of JSON": lambda text: in_base64("".join(f"\\u{ord(one):04x}" for one in text)),
+    "base64 of escapes of URLs, upper case": lambda text: in_base64(
+        "".join(f"%{ord(one):02x}" for one in text.upper())
+    ),
+    "list of bytes": lambda text: json.dumps([*text.encode()]),
+    "bytes in hex of C": lambda text: ", ".join(f"0x{octet:02x}" for octet in text.encode()),
+    "escapes of Python": lambda text: "".join(f"\\x{octet:02x}" for octet in text.encode()),
+    "escapes of JavaScript": lambda text: "".join(f"\\u{{{octet:x}}}" for octet in text.encode()),
+    "escapes of mail": lambda text: "".join(f"={octet:02X}" for octet in text.encode()),
+}
+
+
+def in_base64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+@pytest.mark.parametrize("key", [KEY, "tok_00dc572092e842b1703ed68c-Zq-live"])
+@pytest.mark.parametrize("encoded", ENCODED.values(), ids=ENCODED)
+def test_credential_is_hidden_in_what_encodes_it(encoded: Callable[[str], str], key: str) -> None:
+    hidden = secrets(key).hide(f"before: {encoded(key)} :after")
+    rest = hidden.replace("$API_KEY_1", " ").removeprefix("before: ").removesuffix(" :after")
+    assert len([one for one in rest if one.isalnum()]) < FRAGMENT
+
+
+def test_what_encodes_other_texts_stays_as_it_is() -> None:
+    for text in (
+        in_base64(json.dumps({"user": "somebody else"})),
+        gzip.compress(b"sound" * 99).hex(),
+        f"{[*range(60)]}",
+    ):
+        assert secrets(KEY).hide(text) == text
 
 
 def test_credentials_of_a_case_have_a_limit() -> None:
