@@ -22,6 +22,7 @@ from conformance.run.journal import taken_up
 from conformance.run.options import Options
 from conformance.run.processes import CAN_FORK
 from conformance.run.reporter import Reporter
+from conformance.run.timer import MOST_MINUTES
 from conformance.values.shown_text import plain
 
 
@@ -36,6 +37,7 @@ class FirstLook:
         options, profile = self._options, self._profile
         pace = Pace(lowest_rate(options.rate, profile.limits.rate))
         patience = Patience(options.timeout, options.max_timeouts)
+        patience.end_within(60 * (options.max_minutes or MOST_MINUTES))
         url, profile = options.node_url or str(profile.base_url), profile.trusting(options.ca_file)
         with Target(url, profile, pace=pace, patience=patience) as target:
             try:
@@ -43,6 +45,8 @@ class FirstLook:
             except Exception as error:  # noqa: BLE001 - the cases tell more of what the node answers, and redact it
                 print(f"{UNREADABLE} ({type(error).__name__}); the cases run all the same", file=sys.stderr)
                 return
+        if not patience.left(1.0):  # the timer ends the run, and says so
+            return
         for finding in findings:
             if finding.ends_run:
                 raise pytest.UsageError(f"{finding.found}; {finding.mend} ({HINT})")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 
 MOST_MINUTES = 1440.0
 """Unless `--max-minutes` says otherwise: a run of everything on a slow chain, one case at a time, takes less."""
@@ -16,16 +17,17 @@ class RunTimer:
         self.told = ""
         """Why the run was ended; empty while it was not."""
         self._minutes = minutes
+        self._until = time.monotonic() + 60 * minutes
         self._timer: threading.Timer | None = None
 
     def begin(self) -> None:
-        """Start the time, from which on this process has one thread more. Called again, change nothing.
+        """End the run so long after this object was made, by one thread more. Called again, change nothing.
 
         In any thread but the first the run does not take signals, and has no end.
         """
         if self._timer is None and threading.current_thread() is threading.main_thread():
-            seconds = min(60 * self._minutes, threading.TIMEOUT_MAX)
-            self._timer = threading.Timer(seconds, self._end)
+            left = min(max(0.0, self._until - time.monotonic()), threading.TIMEOUT_MAX)
+            self._timer = threading.Timer(left, self._end)
             self._timer.daemon = True
             self._timer.start()
 

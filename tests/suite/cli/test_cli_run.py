@@ -168,6 +168,18 @@ def test_first_look_that_stumbles_does_not_end_the_run(
     assert len(results_in(tmp_path)["cases"]) == 1
 
 
+def test_node_that_hangs_at_the_first_look_does_not_hold_up_a_run_whose_time_is_over(
+    place: Path, node: TinyNode
+) -> None:
+    for path in ("get_node_chain_config", "get_api_payers", "list_groups", "openapi.json"):
+        node.faults[path] = node.hang
+
+    ended = run(place, "--node-url", node.url, "--max-minutes", "0.03", "--output", "out")
+
+    assert ended.returncode == ExitCode.INTERRUPTED, ended.stdout + ended.stderr
+    assert "its 0.03 minutes are over (--max-minutes)" in str(results_in(place)["interrupted"])
+
+
 def test_run_uses_the_profile_and_names_its_digest(place: Path, node: TinyNode) -> None:
     (place / "node.yaml").write_text(f"base_url: {node.url}\nlimits: {{rate: 50}}\n", encoding="utf-8")
     assert run(place, "--profile", "node.yaml", "--output", "out").returncode == 1
