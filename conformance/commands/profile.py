@@ -10,7 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.ending import print_document
-from conformance.profile import NotClaimed, NotStated, Profile, known_paths, load_profile, resolve, states, value_at
+from conformance.profile import (
+    NotClaimed,
+    NotStated,
+    Profile,
+    known_paths,
+    load_profile,
+    resolve,
+    states,
+    usual,
+    value_at,
+)
 from conformance.profile.abi_names import translation
 from conformance.profile.chain import FUNCTION_KEYS, SUITE_SIGNATURES
 from conformance.profile.publish import SCHEMA_FILE
@@ -100,7 +110,7 @@ def _lacking(profile: Profile) -> Iterator[tuple[str, str]]:
 
 
 def _differs(profile: Profile, path: str) -> bool:
-    mine, reference = value_at(profile, path), value_at(Profile(), path)
+    mine, reference = value_at(profile, path), value_at(usual(), path)
     if isinstance(mine, Section):
         return False
     above = path.rpartition(".")[0]

@@ -4,7 +4,7 @@ from conformance.profile.abi import Function, Parameter
 from conformance.profile.load import BadProfile, load_profile, load_ready_file, stated_in
 from conformance.profile.model import Profile
 from conformance.profile.operations import OPERATIONS, Auth, Effect, Place
-from conformance.profile.paths import UnknownKey, choices, has_none, known_paths, states, value_at
+from conformance.profile.paths import UnknownKey, choices, has_none, known_paths, states, usual, value_at
 from conformance.profile.reading import listening, read_aside
 from conformance.profile.resolve import WHOLE, NotClaimed, NotStated, Operation, resolve
 
@@ -32,5 +32,6 @@ __all__ = [
     "resolve",
     "stated_in",
     "states",
+    "usual",
     "value_at",
 ]

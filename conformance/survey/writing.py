@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 import yaml
 from pydantic import JsonValue
 
-from conformance.profile import Profile, known_paths, value_at
+from conformance.profile import known_paths, usual, value_at
 from conformance.profile.section import Section
 from conformance.survey.notes import Notes, Observation
 from conformance.values.shown_text import escaped, shortened
@@ -63,7 +63,7 @@ def _one_line(text: str) -> str:
 
 def _questions(notes: Notes) -> Iterator[str]:
     for key in open_keys(notes):
-        yield f"# {key}? [{_value(plain(value_at(Profile(), key)))}] {_one_line(description_of(key))}".rstrip()
+        yield f"# {key}? [{_value(plain(value_at(usual(), key)))}] {_one_line(description_of(key))}".rstrip()
         if key in notes.unclear:
             yield f"#   {_one_line(notes.unclear[key])}"
 
@@ -75,7 +75,7 @@ def open_keys(notes: Notes) -> list[str]:
 
 def description_of(key: str) -> str:
     """The first line of a key's description in the profile's model."""
-    section: object = Profile()
+    section: object = usual()
     *above, name = key.split(".")
     for part in above:
         section = getattr(section, part)
@@ -84,7 +84,7 @@ def description_of(key: str) -> str:
 
 
 def _is_leaf(key: str) -> bool:
-    return not isinstance(value_at(Profile(), key), Section)
+    return not isinstance(value_at(usual(), key), Section)
 
 
 def plain(value: object) -> JsonValue:

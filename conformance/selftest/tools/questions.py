@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from conformance.profile import Profile, value_at
+from conformance.profile import Profile, usual, value_at
 from conformance.profile.load import with_addresses
 from conformance.profile.section import Section
 from conformance.requirements import Requirement, Tension, catalogue
@@ -50,9 +50,9 @@ def _silent(found: tuple[Requirement, ...]) -> Iterator[str]:
         yield f"{_plain(one.text)} ({one.section})"
         yield ""
         yield f"- reference node: {_plain(str(one.reference_choice))}"
-        usual = _value(value_at(Profile(), key))
+        assumed = _value(value_at(usual(), key))
         for name, profile in profiles.items():
-            if (value := _value(value_at(profile, key))) != usual:
+            if (value := _value(value_at(profile, key))) != assumed:
                 yield f"- others, {name}: `{value}`"
 
 

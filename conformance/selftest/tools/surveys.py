@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from conformance.endpoints.client import Target
-from conformance.profile import Profile, value_at
+from conformance.profile import Profile, usual, value_at
 from conformance.profile.section import Section
 from conformance.selftest.tools.serving import target_node
 from conformance.selftest.variants import VARIANTS
@@ -103,7 +103,7 @@ def _different(profile: Profile) -> Iterator[str]:
             or key.endswith(("_url", "resolver", "_certificate", "_domain"))
         ):
             continue
-        if value != value_at(Profile(), key):
+        if value != value_at(usual(), key):
             yield key
 
 
