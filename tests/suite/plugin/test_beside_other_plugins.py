@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import sysconfig
 import venv
 from collections.abc import Sequence
@@ -44,10 +45,10 @@ cases:
 """
 
 
-@pytest.fixture(scope="module")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def python(tmp_path: Path) -> Path:
     """An environment with the plugins, over the one that runs this test."""
-    folder = tmp_path_factory.mktemp("environment")
+    folder = tmp_path / "environment"
     venv.create(folder, with_pip=True)
     parent = sysconfig.get_path("purelib")
     site = Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
@@ -85,13 +86,11 @@ def packs(node: TinyNode) -> list[str]:
     return ["--conformance-node-url", node.url, "--conformance-pack-dir", ".", "--conformance-pack", "trial"]
 
 
-def test_all_plugins_together(python: Path, project: Path, node: TinyNode) -> None:
+def test_all_plugins_together_and_each_alone(python: Path, project: Path, node: TinyNode) -> None:
     without = ("-p", "no:profiling")
     runs(python, project, [*without, "test_plain.py", "test_client.py"])
     runs(python, project, [*without, *packs(node)])
 
-
-def test_each_plugin_alone(python: Path, project: Path) -> None:
     listed = ended(python, project, ["-c", MODULES]).stdout.split()
     plugins = dict(entry.partition("=")[::2] for entry in listed)
     assert len(plugins) > len(TOGETHER)
@@ -104,8 +103,10 @@ def test_each_plugin_alone(python: Path, project: Path) -> None:
         runs(python, project, [*arguments, "test_plain.py"], PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
 
 
-def test_options_and_fixtures_begin_with_the_prefix(python: Path, project: Path) -> None:
-    said = runs(python, project, ["-p", "conformance.run.plugin", "--help"], PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
+def test_options_and_fixtures_begin_with_the_prefix(project: Path) -> None:
+    said = runs(
+        Path(sys.executable), project, ["-p", "conformance.run.plugin", "--help"], PYTEST_DISABLE_PLUGIN_AUTOLOAD="1"
+    )
     group = said.partition("conformance of a node of the service:")[2].partition("\n\n")[0]
     flags = [line.split()[0] for line in group.splitlines() if line.strip().startswith("--")]
     assert len(flags) > 20
