@@ -100,6 +100,7 @@ IN_CI = {
     ): ("tests/attestation/test_oracles.py", "compare(command, quotes"),
     "service-conformance selftest": (".ci/run", "-e selftest\n"),
     "service-conformance selftest --rest": (".ci/run", "-e selftest -- --rest"),
+    "service-conformance selftest --rest 2/3": (".ci/run", "-e selftest -- --rest"),
     # Tier one and the rest, which continuous integration runs one after the other.
     "service-conformance selftest --full": (".ci/run", "-e selftest -- --rest"),
     "service-conformance selftest --automatic 8 --seed 1": (".ci/run", "-e selftest -- --automatic 8"),

@@ -192,7 +192,9 @@ def _tiers(mutants: Mapping[str, Mutant], catches: Mapping[str, Catch], options:
     two = Tier("tier two", [*VARIANTS, *(name for name in mutants if name not in sample)])
     if options.rest:
         slow = _slow_to_find(catches)
-        return [Tier("the rest", [name for name in two.names if name not in slow])]
+        part, parts = options.rest
+        names = [name for name in two.names if name not in slow]
+        return [Tier("the rest", names[part - 1 :: parts])]
     return [one, two] if options.full else [one]
 
 
@@ -258,8 +260,11 @@ def _parser() -> argparse.ArgumentParser:
     tiers.add_argument("--full", action="store_true", help="all mutants and variants, not only tier one")
     tiers.add_argument(
         "--rest",
-        action="store_true",
-        help="what tier one leaves out, but for most that fuzzing alone finds",
+        nargs="?",
+        type=_part,
+        const=(1, 1),
+        metavar="K/N",
+        help="what tier one leaves out, but for most that fuzzing alone finds; with K/N the Kth of N parts",
     )
     parser.add_argument(
         "--record",
@@ -301,6 +306,14 @@ def _number(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError("has to be at least 1")
     return number
+
+
+def _part(text: str) -> tuple[int, int]:
+    """Read `2/3`, the second of three parts."""
+    part, _, parts = text.partition("/")
+    if not (part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)):
+        raise argparse.ArgumentTypeError(f"has to be one part of several, as in 2/3; got {text}")
+    return int(part), int(parts)
 
 
 def _chosen(name: str, globs: Sequence[str]) -> bool:

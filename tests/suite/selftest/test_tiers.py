@@ -42,6 +42,19 @@ def test_rest_is_tier_two_without_most_of_what_fuzzing_alone_finds() -> None:
     assert len({*rest.names} & fuzzed) <= command.FUZZED
 
 
+def test_parts_of_the_rest_are_the_rest() -> None:
+    (rest,), parts = tiers("--rest"), [tiers("--rest", f"{part}/3")[0].names for part in (1, 2, 3)]
+
+    assert sorted(name for names in parts for name in names) == sorted(rest.names)
+
+
+@pytest.mark.parametrize("text", ["3", "0/3", "4/3", "a/b", "-1/3"])
+def test_what_is_no_part_is_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        tiers(f"--rest={text}")
+    assert "has to be one part of several, as in 2/3" in capsys.readouterr().err
+
+
 def run(monkeypatch: pytest.MonkeyPatch, *second: Outcome) -> tuple[list[int], dict[str, Trial], list[str]]:
     """Run two mutants of which one slips; `second` is what its second trial finds."""
     tried: list[int] = []
