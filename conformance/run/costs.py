@@ -1,4 +1,4 @@
-"""What cases cost, and the selection of ``--quick``: the cases that name every requirement with the fewest requests.
+"""What cases cost, and the selection of ``--quick``: cases that name every requirement with few requests.
 
 The costs were measured against the bundled node; ``python -m benchmarks.costs`` measures them again. They decide the
 order and the selection of cases, and say beforehand what a run takes, so they need not be exact for other nodes.
@@ -31,6 +31,8 @@ class Cost(NamedTuple):
 AS_A_WRITE = 10
 """How many reads take as long as a write on a slow node and on a fast one, in between. A write costs a cent."""
 GAS_OF_A_TRANSACTION = 200_000
+MOST_OF_A_JUDGE = 60
+"""Requests of the costliest case that ``--quick`` runs because others build on what it judges."""
 
 
 @cache
@@ -65,16 +67,21 @@ def _usual() -> float:
     return median(cost.requests for cost in measured().values())
 
 
-def cheapest(cases: Sequence[Case], is_offered: Callable[[Case], bool]) -> set[str]:
+def cheapest(
+    cases: Sequence[Case], is_offered: Callable[[Case], bool], judges: Collection[str] = frozenset()
+) -> set[str]:
     """Choose few cheap cases that together name every requirement of the given cases, and return their ids.
 
+    The `judges` are chosen first, where they are cheap: they judge what other cases build on. Without them a failure of
+    those would be charged to what they are about.
     A case that the node's profile rules out is chosen for a requirement only where the profile rules out all its cases,
     and one of random sequences, which may not come to all that it names, only where no other is left.
     Weighted set cover: again and again the case that costs least for each requirement that is not named yet.
     """
     offered = [case for case in cases if is_offered(case)]
-    chosen: list[Case] = []
-    named: set[str] = set()
+    judging = [case for case in offered if case.id.partition("[")[0] in judges and cost(case.id) <= MOST_OF_A_JUDGE]
+    chosen = list(judging)
+    named = {requirement for case in judging for requirement in case.requirements}
     for pool in ([case for case in offered if not case.info.drawn], offered, cases):
         unnamed = {requirement for case in pool for requirement in case.requirements} - named
         named |= unnamed
@@ -83,15 +90,15 @@ def cheapest(cases: Sequence[Case], is_offered: Callable[[Case], bool]) -> set[s
             best = min(naming, key=lambda case: cost(case.id) / len(unnamed.intersection(case.requirements)))
             chosen.append(best)
             unnamed -= set(best.requirements)
-    return {case.id for case in _needed(chosen)}
+    return {case.id for case in _needed(chosen, judging)}
 
 
-def _needed(chosen: Sequence[Case]) -> list[Case]:
-    """The cases without those whose requirements the others name, too; the costly ones leave first."""
+def _needed(chosen: Sequence[Case], judging: Sequence[Case]) -> list[Case]:
+    """The judges, and the cases without those whose requirements the others name, too; the costly ones leave first."""
     named = Counter(requirement for case in chosen for requirement in set(case.requirements))
     kept = list(chosen)
     for case in sorted(chosen, key=lambda case: cost(case.id), reverse=True):
-        if all(named[requirement] > 1 for requirement in case.requirements):
+        if case not in judging and all(named[requirement] > 1 for requirement in case.requirements):
             kept.remove(case)
             named.subtract(set(case.requirements))
     return kept

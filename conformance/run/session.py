@@ -35,6 +35,7 @@ from conformance.report.write import MATRIX_NAME, RESULTS_NAME, is_special
 from conformance.run.case import Case, rows_by_id
 from conformance.run.costs import cheapest, length
 from conformance.run.evidence import EvidenceKeeper
+from conformance.run.foundations import FOUNDATIONS
 from conformance.run.items import RESULTS, RUNNING, CaseItem, PackFile
 from conformance.run.journal import Begun, Journal, taken_up
 from conformance.run.judged_node import JudgedNode
@@ -182,7 +183,8 @@ class ConformanceSession:
         ids = {case.id for case in wanted}
         if self.options.quick:
             quick = [case for case in wanted if not _restarts(case)] or wanted
-            ids = cheapest(quick, lambda case: not not_offered(case, self._target))
+            judges = {foundation.judged_by for foundation in FOUNDATIONS}
+            ids = cheapest(quick, lambda case: not not_offered(case, self._target), judges)
         if self._unfinished:
             earlier = self._unfinished.outcomes.items()
             self.outcomes |= {name: self._volume.kept(found) for name, found in earlier if name in ids}

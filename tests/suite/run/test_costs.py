@@ -25,9 +25,12 @@ def case(name: str, *requirements: str) -> Case:
 
 @pytest.fixture
 def chosen(monkeypatch: pytest.MonkeyPatch) -> Choose:
-    """The selection from some cases; a costs 1 request, b 2, c 3 and d 4."""
-    monkeypatch.setattr(costs, "cost", {"a": 1, "b": 2, "c": 3, "d": 4}.__getitem__)
-    return lambda *cases, not_offered="": costs.cheapest(cases, lambda one: one.id not in not_offered)
+    """The selection from some cases; a costs 1 request, b 2, c 3 and d 4, more than a judge may."""
+    monkeypatch.setattr(costs, "cost", lambda name: " abcd".index(name[0]))
+    monkeypatch.setattr(costs, "MOST_OF_A_JUDGE", 3)
+    return lambda *cases, not_offered="", judges=(): costs.cheapest(
+        cases, lambda one: one.id not in not_offered.split(), judges
+    )
 
 
 def test_cheapest_case_of_each_requirement_is_chosen(chosen: Choose) -> None:
@@ -39,7 +42,14 @@ def test_case_whose_requirements_others_name_too_is_not_chosen(chosen: Choose) -
 
 
 def test_case_that_is_not_offered_is_chosen_only_where_no_other_is(chosen: Choose) -> None:
-    assert chosen(case("a", "X"), case("b", "X"), case("c", "Y"), not_offered="ac") == {"b", "c"}
+    assert chosen(case("a", "X"), case("b", "X"), case("c", "Y"), not_offered="a c") == {"b", "c"}
+
+
+def test_cheap_case_that_judges_what_others_build_on_is_chosen_beside_the_cheapest(chosen: Choose) -> None:
+    cases = [case("a", "X"), case("b[row]", "X"), case("c", "Y"), case("d", "X", "Y")]
+
+    assert chosen(*cases, judges={"b", "d"}) == {"b[row]", "c"}
+    assert chosen(*cases, judges={"b", "d"}, not_offered="b[row]") == {"a", "c"}
 
 
 @pytest.fixture(scope="module")
