@@ -299,10 +299,12 @@ class Joining(Generic[Joined]):
     """The requirements of the addition, the list and the removal."""
     shows: Sequence[str]
     """The requirements of a list that shows both."""
+    several: str
+    """The requirement that it may belong to several groups."""
 
 
 def join_and_leave(judge: Judge, node: Node, alice: str, on: Joining[Joined]) -> None:
-    """Both join G, the other one joins H and leaves G."""
+    """Both join G, the other one joins H, too, and leaves G."""
     added, listed, removed = on.about
     # Not made with them: the lists that a group is made with are another case's.
     g, h = node.groups.add(alice, "g").id, node.groups.add(alice, "h").id
@@ -311,15 +313,18 @@ def join_and_leave(judge: Judge, node: Node, alice: str, on: Joining[Joined]) ->
         judge.same_hexes(on.listed(group), [*map(on.shown, things)], "what the group lists", any_order=True)
 
     with judge(added):
-        for group, thing in ((g, on.other), (h, on.other), (g, on.one)):
-            on.add(group, thing)
+        for thing in (on.other, on.one):
+            on.add(g, thing)
     with judge(listed, why="the list of a group shows nothing of another group"):
         inside = on.listed(h)
         judge.that(not any(same_hex(one, on.shown(on.one)) for one in inside), "nothing of the other group", inside)
     with judge(*on.shows, why="an addition stands beside what is in the group"):
         holds(g, on.other, on.one)
-    with judge(added, why="an addition leaves the other group as it is"):
+    with judge(added):
+        on.add(h, on.other)
         holds(h, on.other)
+    with judge(on.several, why="what joins a second group stays in the first"):
+        holds(g, on.other, on.one)
     with judge(removed, why="a removal takes out what it names, of the group that it names, and nothing else"):
         on.remove(g, on.other)
         holds(g, on.one)
@@ -327,7 +332,7 @@ def join_and_leave(judge: Judge, node: Node, alice: str, on: Joining[Joined]) ->
         holds(h, on.other)
 
 
-@case("actions-join-and-leave-groups", requirements=["EP-210", "EP-250", "EP-360"], needs=NEEDS)
+@case("actions-join-and-leave-groups", requirements=["EP-210", "EP-250", "EP-360", "ACT-080"], needs=NEEDS)
 def actions_join_and_leave_groups(judge: Judge, node: Node) -> None:
     """An action joins one group and leaves one group, and no other action or group is touched."""
     alice, groups = node.accounts.new().key, node.groups
@@ -340,11 +345,12 @@ def actions_join_and_leave_groups(judge: Judge, node: Node) -> None:
         shown=hashed_cid,
         about=("EP-360", "EP-250", "EP-210"),
         shows=("EP-250", "EP-360"),
+        several="ACT-080",
     )
     join_and_leave(judge, node, alice, on)
 
 
-@case("wallets-join-and-leave-groups", requirements=["EP-220", "EP-240", "EP-370"], needs=NEEDS)
+@case("wallets-join-and-leave-groups", requirements=["EP-220", "EP-240", "EP-370", "PKP-060"], needs=NEEDS)
 def wallets_join_and_leave_groups(judge: Judge, node: Node) -> None:
     """A wallet joins one group and leaves one group, and no other wallet or group is touched."""
     alice, groups = node.accounts.new().key, node.groups
@@ -358,6 +364,7 @@ def wallets_join_and_leave_groups(judge: Judge, node: Node) -> None:
         shown=lambda pkp: pkp.address,
         about=("EP-370", "EP-240", "EP-220"),
         shows=("EP-370",),
+        several="PKP-060",
     )
     join_and_leave(judge, node, alice, on)
 

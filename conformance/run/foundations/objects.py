@@ -465,10 +465,10 @@ OBJECTS = (
     ),
     Foundation(
         "wallets of two groups",
-        "remove_pkp_from_group remove_group",
+        "add_pkp_to_group remove_pkp_from_group remove_group",
         None,
         "wallets::wallet-in-two-groups",
-        "PKP-070 GRPLIFE-170",
+        "PKP-060 PKP-070 GRPLIFE-170",
         upon=("wallets added to groups", "wallets removed from groups"),
     ),
     Foundation(
