@@ -277,8 +277,9 @@ def list_groups(judge: Judge, node: Node) -> None:
         ids = pluck(node.groups.list(alice), "id")
         judge.that(all(one in ids for one in made), "both new groups", ids)
         judge.distinct(ids, "ids of groups")
-        for number, own in enumerate(ids[:2]):
-            judge.same(pluck(read_page(node.session, request, number, 1), "id"), [own], "the groups on a page of one")
+        pages = [pluck(read_page(node.session, request, number, 1), "id") for number in range(2)]
+        judge.same([len(page) for page in pages], [1, 1], "the number of groups on pages of one")
+        judge.that(pages[0] != pages[1] and all(page[0] in ids for page in pages), "a group on each page", pages)
 
 
 Joined = TypeVar("Joined")

@@ -210,7 +210,7 @@ OBJECTS = (
         "list_groups",
         trials.groups_are_listed_in_order,
         "lists::groups-in-creation-order",
-        "EP-200 LIST-010 LIST-020",
+        "LIST-010",
         upon=("groups",),
     ),
     Foundation(
