@@ -142,15 +142,17 @@ def usage_key_operations(judge: Judge, node: Node) -> None:
         must_list("bystander", "renamed", gone=["key"])
     with judge("EP-140", why="a metadata update leaves the permissions of the key"):
         node.groups.remove(key, made)
+    lists = node.session.accept(node.session.request("list_groups", alice, **one_item_page(node.session)))[1]
+    node.session.send(replace(lists.changed(), credential=key))  # whoever remembers whose key it is does so now
     with judge("EP-120", why="remove_usage_api_key removes the key that it names, and no other"):
         node.usage_keys.remove(alice, key)
         must_list("bystander", gone=["renamed"])
     with (
         judge("KEYLIFE-080", why="the key was removed by remove_usage_api_key"),
-        Refusals(node.session, control=adds, unchanged=groups) as refusals,
+        Refusals(node.session, control=[adds, lists], unchanged=groups) as refusals,
     ):
-        for via in ("x-api-key", "bearer"):
-            refusals.send(replace(adds.changed(), via=via), ["unauthenticated"])
+        for request, via in ((adds, "x-api-key"), (adds, "bearer"), (lists, "x-api-key")):
+            refusals.send(replace(request.changed(), credential=key, via=via), ["unauthenticated"])
     bystander_adds()
 
 

@@ -14,7 +14,7 @@ from conformance.service.accounts import Accounts
 from conformance.service.actions import ActionCode, Actions
 from conformance.service.derivations import code_cid, hashed_cid, random_key
 from conformance.service.groups import Groups, group_id
-from conformance.service.lists import read_page, read_pages
+from conformance.service.lists import one_item_page, read_page, read_pages
 from conformance.service.payments import Payments
 from conformance.service.pkps import Pkp, Pkps
 from conformance.service.refusal import ExpectedRefusal, check_refusal
@@ -577,15 +577,20 @@ def updates_replace_permissions(session: Session) -> None:
 
 
 def keys_are_removed(session: Session) -> None:
-    """A usage key that is removed is no longer listed and cannot make a group; the one made after it still can."""
+    """A removed usage key is no longer listed, makes no group and lists none; the one made after it still can."""
     account, keys = _account(session), UsageKeys(session)
     with set_up():
         removed, stays = (keys.add(account, MAKES_GROUPS).key for _ in range(2))
         before = len(keys.list(account))
+        read = session.request("list_groups", removed, **one_item_page(session))
+        session.send(read)
     keys.remove(account, removed)
     after = keys.list(account)
     _must(session, len(after) == before - 1, f"{before - 1} items in list_api_keys after a removal", after)
     _must_be_refused(session, removed)
+    answer = session.send(read)
+    if answer.accepted:
+        raise NotRefused("a refusal of list_groups", answer.summary, answer.exchange)
     Groups(session).add(stays, listed_to=account)
 
 
