@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import partial
 from itertools import cycle
 
 from conformance.cases import Judge, case
 from conformance.service.acceptance import Accepted, must_accept
-from conformance.service.at_once import at_once, send_at_once
+from conformance.service.at_once import send_at_once
 from conformance.service.bindings import bound
 from conformance.service.derivations import ID_RULE, account_hash, pkp_id_in
 from conformance.service.lists import only, unchanged_list
@@ -29,6 +28,8 @@ from conformance.values.json_values import MISSING, member, pluck, printed, same
 NEEDS = ("managed_accounts",)
 ON_CHAIN = (*NEEDS, "chain_rpc")
 LABELS = ("name", "description")
+IN_TURN, AT_ONCE = 12, 3
+"""Wallets that one account creates: so many that a creation now and then that comes to nothing is among them."""
 FIELDS = "wire.list_items.fields.wallet"
 IDS, ADDRESSES = f"{FIELDS}.id", f"{FIELDS}.wallet_address"
 LABEL_FIELDS = tuple(f"{FIELDS}.{label}" for label in LABELS)
@@ -256,32 +257,24 @@ def wallet_is_named_by_its_id(judge: Judge, node: Node) -> None:
     uses=[IDS, ADDRESSES],
 )
 def every_created_wallet_is_another(judge: Judge, node: Node) -> None:
-    """Wallets created one after the other, at the same time and in two accounts all differ."""
+    """Wallets created one after the other, at the same time and in two accounts all differ, and each is listed."""
     alice, bob = node.accounts.new().key, node.accounts.new().key
-    create = partial(node.session.accept, node.pkps.creation(alice))
     with judge("PKP-110"):
-        made = [create(), create(), *at_once([create] * 3)]
-        own = {printed(member(answer.value, "wallet_address")).lower() for answer, _ in made}
-        of_bob = node.pkps.create(bob).address.lower()
-        judge.same(
-            len({*own, of_bob}),
-            6,
-            "the number of wallets that five creations by one account, three at once, and one by another made",
-        )
-        wallets = node.pkps.list(alice)
-        ids, addresses = (
-            [printed(value).lower() for value in pluck(wallets, name)] for name in ("id", "wallet_address")
-        )
-        judge.that(
-            len(set(ids)) == len(ids) and len(set(addresses)) == len(addresses),
-            "each wallet once in list_wallets",
-            wallets,
-        )
-        judge.that(of_bob not in addresses, "list_wallets to show no wallet of another account", addresses)
-    with judge("LIST-170"):
-        judge.that(
-            own <= set(addresses), "list_wallets to show each wallet_address that create_wallet answered", addresses
-        )
+        made = {alice: new_addresses(node, alice, IN_TURN), bob: new_addresses(node, bob, 1)}
+        for answer in send_at_once(node.session, [node.pkps.creation(alice)] * AT_ONCE):
+            must_accept(answer)
+            made[alice].append(printed(member(answer.value, "wallet_address")))
+        judge.distinct([one.lower() for of in made.values() for one in of], "addresses of wallets of two accounts")
+    listed = {key: node.pkps.list(key) for key in made}
+    with judge("PKP-110"):
+        for name in ("id", "wallet_address"):
+            values = [printed(value).lower() for wallets in listed.values() for value in pluck(wallets, name)]
+            judge.distinct(values, f"values of {name} in the lists of two accounts")
+    for key, addresses in made.items():
+        with judge("LIST-170"):
+            shown = [printed(one).lower() for one in pluck(listed[key], "wallet_address")]
+            lost = [one for one in addresses if one.lower() not in shown]
+            judge.same(lost, [], "the addresses that create_wallet answered and list_wallets does not show")
 
 
 # ------------------------------------------------------------------------------------------------------ malformed ids

@@ -287,12 +287,12 @@ OBJECTS = (
         shown_by=NotAccepted,
     ),
     Foundation(
-        "every wallet in lists",
-        "list_wallets",
-        trials.wallets_are_made,
-        "endpoints::create-wallet",
+        "every wallet of many",
+        "create_wallet list_wallets",
+        None,
+        "wallets::every-created-wallet-is-another",
         "ACC-080 EP-230 EP-350 LIST-050 LIST-170",
-        departures=(Mismatch,),
+        shown_by=Mismatch,
     ),
     Foundation(
         "the wallets that lists of groups show",

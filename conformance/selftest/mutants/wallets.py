@@ -10,6 +10,7 @@ from dataclasses import replace
 from eth_utils.address import to_checksum_address
 from pydantic import JsonValue
 
+from conformance.selftest.tools.accounts import account_of
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -150,6 +151,17 @@ def _answer_address(node: Node, address: Callable[[int], bytes]) -> None:
         return answer(200, {"wallet_address": to_checksum_address(address(key_hash(secret)))})
 
     intercept(node, "create_wallet", handler)
+
+
+@mutant("LIST-170", also="ACC-080 EP-230 EP-350 LIST-050 PKP-030")
+def wallets_are_registered_up_to_ten(node: Node) -> None:
+    """Answer `create_wallet` from an account's eleventh wallet on as ever, and register nothing."""
+
+    def create(write: Write, acting_key: int, *about: object) -> None:
+        if len(node.accounts.wallets(account_of(node, acting_key), 0, 11)) < 10:
+            write(acting_key, *about)
+
+    wrap(node.accounts, "create_wallet", create)
 
 
 @mutant("PKP-060", also="LIST-170")
