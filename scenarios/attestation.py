@@ -11,6 +11,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import cycle, islice
 from typing import TYPE_CHECKING
 
 from conformance.cases import Judge, case
@@ -170,21 +171,31 @@ def shown_and_named(judge: Judge, got: Fetched) -> tuple[bytes, bytes]:
 
 CHALLENGES = ("report_data", "reportData", "nonce", "challenge")
 """Fields of a query in which a caller could ask for report data."""
+QUOTES = 20
+"""So many that a quote now and then that is another one is among them."""
 
 
 @case("nobody-chooses-the-report-data", requirements=["ATT-230"], needs=["attestation"])
 def nobody_chooses_the_report_data(judge: Judge, session: Session) -> None:
-    """The quote of /attestation has no report data of the caller's, which could be that of forged evidence."""
+    """No quote of /attestation has report data: of a caller's it could be that of forged evidence."""
     require_verifier()
-    asked = session.request("attestation")
-    judge.set_up(_report_data(session.send(asked)) is not None, "a quote of /attestation that can be read")
+    asked, unknown = session.request("attestation"), b64encode(session.random.randbytes(32)).decode()
     chosen = random_hash(session.random).removeprefix("0x") * 2
-    for name in CHALLENGES:
-        report = _report_data(session.send(replace(asked, path=f"{asked.operation.path}?{name}={chosen}")))
+    forms = {
+        "as it is": asked,
+        "with a key": replace(asked, credential=unknown),
+        "with a key as bearer": replace(asked, credential=unknown, via="bearer"),
+        **{
+            f"with {name} in the query": replace(asked, path=f"{asked.operation.path}?{name}={chosen}")
+            for name in CHALLENGES
+        },
+    }
+    judge.set_up(_report_data(session.send(asked)) is not None, "a quote of /attestation that can be read")
+    for form, request in islice(cycle(forms.items()), QUOTES):
+        report = _report_data(session.send(request))
         with judge.apart():
             # Other fields of a query may be refused.
-            asks_in_vain = report is None or not any(report)
-            judge.that(asks_in_vain, f"report data of zeros where the query has {name}", (report or b"").hex())
+            judge.that(report is None or not any(report), f"report data of zeros, asked {form}", (report or b"").hex())
 
 
 def _report_data(answer: Answer) -> bytes | None:

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import count
 from urllib.parse import parse_qsl
 
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, members
@@ -101,6 +102,21 @@ def callers_choose_the_report_data(node: Node, name: str) -> None:
 def attestation_shows_the_evidence_quote(node: Node) -> None:
     """Answer the quote of quote.json at `/attestation`."""
     node.attestation.attestation = node.attestation.evidence.files["quote.json"]
+
+
+@mutant("ATT-230")
+def attestation_reports_data_now_and_then(node: Node) -> None:
+    """Report the compose hash in every seventeenth quote of `/attestation`."""
+    asked = count(1)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if not given.accepted or next(asked) % 17:
+            return given
+        quote = node.attestation.quote(node.attestation.identity.compose_hash + bytes(32)).hex()
+        return answer(given.status, {**members(json.loads(given.body)), "quote": quote})
+
+    intercept(node, "/attestation", handler)
 
 
 @mutant("ATT-140", each=EACH)
