@@ -32,6 +32,8 @@ from conformance.values.key_text import key_bytes
 NEEDS = ("managed_accounts",)
 LISTS = ("list_groups", "list_wallets", "list_actions", "list_api_keys")
 WALLET_RULE = "crypto.account_wallet_derivation"
+EMAIL = {"email": "suite@example.org"}
+"""What an account may be made with beside its labels."""
 
 
 @case("creation-returns-the-key", requirements=["AKEY-010", "AKEY-020"], needs=NEEDS)
@@ -147,16 +149,17 @@ def secret_is_random(judge: Judge, node: Node) -> None:
 @case("wallet-address-follows-from-the-secret", requirements=["AKEY-080"], needs=NEEDS, uses=[WALLET_RULE])
 def wallet_address_follows_from_the_secret(judge: Judge, node: Node) -> None:
     """The wallet_address of account creation is that of the wallet derived from the account's secret."""
-    alice = node.accounts.new(spends=False)
+    accounts = [node.accounts.new(members=members, spends=False) for members in ({}, EMAIL)]
     with judge():
-        derived = account_private_key(alice.key, node.session.stated(WALLET_RULE)).public_key.to_address()
-        judge.same_hex(alice.wallet_address, derived, "the wallet_address of the new account")
+        for account in accounts:
+            derived = account_private_key(account.key, node.session.stated(WALLET_RULE)).public_key.to_address()
+            judge.same_hex(account.wallet_address, derived, "the wallet_address of the new account")
 
 
 @case("wallet-address-of-each-account", requirements=["AKEY-080"], needs=NEEDS)
 def wallet_address_of_each_account(judge: Judge, node: Node) -> None:
-    """Each account creation answers the address of another wallet."""
-    addresses = [node.accounts.new(spends=False).wallet_address.lower() for _ in range(2)]
+    """Each account creation answers the address of another wallet, also one with the same body."""
+    addresses = [node.accounts.new(members=EMAIL, spends=False).wallet_address.lower() for _ in range(2)]
     with judge():
         judge.that(
             all(is_address(one) and int(one, 16) for one in addresses),

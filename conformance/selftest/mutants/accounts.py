@@ -183,7 +183,7 @@ def equal_bodies_give_one_account(node: Node) -> None:
     intercept(node, "new_account", create)
 
 
-@mutant("ACC-200", also="ACC-030 AKEY-080")
+@mutant("AKEY-080", also="ACC-030 ACC-200")
 def equal_bodies_share_a_wallet(node: Node) -> None:
     """Answer `new_account` with the same wallet address for all accounts."""
     wallet = "0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf"

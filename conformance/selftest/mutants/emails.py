@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+from pydantic import JsonValue
+
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, body_of, intercept, wrap
 from conformance.selftest.tools.alter_payments import (
     Confirm,
@@ -25,6 +27,23 @@ def new_accounts_take_no_email(node: Node) -> None:
 
     async def handler(request: Received, forward: Forward) -> Answered:
         return answer(422, {"code": "request-invalid"}) if "email" in body_of(request) else await forward(request)
+
+    intercept(node, "new_account", handler)
+
+
+@mutant("AKEY-080")
+def accounts_with_an_email_are_told_the_wallet_before(node: Node) -> None:
+    """Answer to an account with an e-mail address the wallet of the account that was made before it."""
+    told: list[JsonValue] = []
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if not given.accepted:
+            return given
+        made = json.loads(given.body)
+        told.append(made["wallet_address"])
+        before = {**made, "wallet_address": told[-2:][0]}
+        return answer(given.status, before) if body_of(request).get("email") else given
 
     intercept(node, "new_account", handler)
 
