@@ -19,7 +19,7 @@ from conformance.service.refusal import Refusals, must_refuse, was_accepted
 from conformance.service.scope_trial import ALL_GATED, ScopeTrial, opened_by
 from conformance.service.session import DESCRIPTION
 from conformance.service.usage_keys import ALL_PERMISSIONS, NO_PERMISSIONS, Permissions
-from conformance.values.json_values import member, pluck, printed, same
+from conformance.values.json_values import MISSING, member, pluck, printed, same
 
 NEEDS = ("managed_accounts",)
 FIELDS = "wire.list_items.fields.usage_key"
@@ -53,25 +53,29 @@ def exists_once_created(judge: Judge, node: Node) -> None:
     uses=[f"{FIELDS}.name", f"{FIELDS}.execute_in_groups"],
 )
 def execute_permission_follows_updates(judge: Judge, node: Node) -> None:
-    """An update replaces the listed execute_in_groups, and a metadata update leaves it alone."""
+    """An update replaces the listed execute_in_groups, and a metadata update leaves it and all others alone."""
     alice = node.accounts.new().key
-    old, new = (node.groups.add(alice).id for _ in range(2))
+    old, *new = (node.groups.add(alice).id for _ in range(4))
     key = node.usage_keys.executing_in(alice, old)
 
-    def listed() -> object:
+    def shown() -> dict[str, object]:
+        """The permissions that the list shows, arrays in one order."""
         ours = [one for one in node.usage_keys.list(alice) if node.label in printed(member(one, "name"))]
         judge.same(len(ours), 1, "the number of keys of the case")
-        return member(ours[0], "execute_in_groups")
+        found = {name: value for name in NO_PERMISSIONS.members if (value := member(ours[0], name)) is not MISSING}
+        return {name: sorted(value, key=printed) if isinstance(value, list) else value for name, value in found.items()}
 
     with judge("KEYLIFE-020"):
-        node.usage_keys.update(alice, key, Permissions(execute_in_groups=[new]))
-        groups = listed()
-        judge.that(isinstance(groups, list) and new in groups, "execute_in_groups with the new group", groups)
+        node.usage_keys.update(alice, key, Permissions(True, False, True, new[::-1], new, new, new))
+        groups = shown().get("execute_in_groups")
+        judge.that(isinstance(groups, list) and new[0] in groups, "execute_in_groups with the new group", groups)
     with judge("KEYLIFE-030"):
-        judge.same(listed(), [new], "execute_in_groups after the update")
+        updated = shown()
+        given = {"execute_in_groups": sorted(new, key=printed)}
+        judge.members(updated, given, "the permissions after the update")
     node.usage_keys.rename(alice, key, "renamed")
     with judge("KEYLIFE-070"):
-        judge.same(listed(), [new], "execute_in_groups after a metadata update")
+        judge.same(shown(), updated, "the permissions after a metadata update")
 
 
 def labels_of(node: Node, alice: str) -> list[tuple[object, object]]:

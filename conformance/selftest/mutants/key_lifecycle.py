@@ -255,6 +255,18 @@ def metadata_update_grants_creation(node: Node) -> None:
     wrap(node.accounts, "update_usage_key_metadata", rename)
 
 
+@mutant("KEYLIFE-070")
+def metadata_update_names_each_group_once(node: Node) -> None:
+    """Take the groups of `execute_in_groups` out of `add_pkp_to_groups` in a metadata update."""
+
+    def rename(_: Write, acting_key: int, key: int, name: str, description: str) -> None:
+        before = permissions_of(node, key) or NOTHING
+        left = [group for group in before.add_pkp_to_groups if group not in before.execute_in_groups]
+        node.accounts.update_usage_key(acting_key, key, name, description, replace(before, add_pkp_to_groups=left))
+
+    wrap(node.accounts, "update_usage_key_metadata", rename)
+
+
 @mutant("KEYLIFE-080", "KEYLIFE-090", "CHAIN-050", also="ACC-140 EP-120 EXEC-260")
 def removal_only_hides_the_key(node: Node) -> None:
     """Hide a removed key from the list of the HTTP API, and let it work on; the contract lists it still."""
