@@ -52,6 +52,8 @@ def conversion_by_payer_and_owner(judge: Judge, node: Node) -> None:
             node.contract.dry_run(CONVERSION, conversion, sender=sender)
     # Nor the one who would become the admin: that one has signed nothing.
     others = [stranger, admin, *([] if same_hex(owner, other_owner) else [other_owner])]
+    if profile.offers("funded_wallet"):  # nor one with an account of its own
+        others.append(node.accounts.by_wallet(node.wallets.new("carol")).admin.address)
     with (
         judge(why="nobody but a payer and the owner converts an account"),
         Refusals(node.session, control=by_payer, unchanged=[]) as refusals,

@@ -16,7 +16,7 @@ from conformance.selftest.tools.alter_contract import Sent, account_behind, chan
 from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import Wallet
 from reference_node.chain.contract_abi import creation_code, event_topic
-from reference_node.chain.interface import ZERO_ADDRESS, Receipt
+from reference_node.chain.interface import ZERO_ADDRESS, Address, Receipt
 from reference_node.node import Node
 
 ATTACH = ("register_wallet_derivation", "set_usage_api_key")
@@ -164,6 +164,19 @@ def anybody_converts_accounts(node: Node) -> None:
     """Let the contract take a conversion from anybody."""
     payer = node.accounts.api_payers()[0]
     change_contract(node, lambda sent: replace(sent, sender=payer), CONVERSION)
+
+
+@mutant("MODE-200")
+def makers_of_accounts_convert_others(node: Node) -> None:
+    """Let the contract take a conversion from whoever has made an account on the chain."""
+    payer, makers = node.accounts.api_payers()[0], set[Address]()
+
+    def note(sent: Sent) -> Sent:
+        makers.add(sent.sender)
+        return sent
+
+    change_contract(node, note, {"new_chain_secured_account"})
+    change_contract(node, lambda sent: replace(sent, sender=payer) if sent.sender in makers else sent, CONVERSION)
 
 
 @mutant("MODE-200")
