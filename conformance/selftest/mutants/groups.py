@@ -92,6 +92,12 @@ def group_ids_are_listed_otherwise(node: Node, change: Callable[[int], JsonValue
             breaks="GRP-040",
             also="GRP-100 GRP-270 LIST-170",
         ),
+        row(
+            "without-actions-alike-in-a-byte",
+            lambda name, text, pkps, cids: (name, text, pkps, list({cid[0]: cid for cid in cids}.values())),
+            breaks="GRP-050",
+            also="GRP-270 LIST-170",
+        ),
     ]
 )
 def new_group_is_stored_otherwise(node: Node, change: Callable[..., tuple[object, ...]]) -> None:
