@@ -847,7 +847,7 @@ def all_stays_beside_the_admins_own_account(judge: Judge, node: Node) -> None:
 
 @case(
     "billing-follows",
-    requirements=["MODE-100"],
+    requirements=["MODE-100", "BILL-320"],
     needs=[*NEEDS, "billing"],
     uses=[
         {"billing.credits_after_conversion": "moved"},
@@ -864,13 +864,14 @@ def billing_follows(judge: Judge, node: Node, payments: Payments) -> None:
     asked = replace(node.session.request("balance"), headers=billing_auth(node.session, carol))
     own_before = payments.balance_by(asked)
     node.accounts.convert(on.alice, carol)
-    with judge():
+    with judge("MODE-100"):
         own = payments.balance_by(asked)
         judge.that(own != own_before, "the account's credits at its new admin wallet's disposal", own)
         try:
             node.signing.must_sign(on.key, on.x, on.p)
         except OutOfCredit as problem:
             raise NotAccepted(f"a run that the {own} cents of the account pay", problem.got, problem.exchange) from None
+    with judge("BILL-320", "MODE-100"):
         later = payments.balance_by(asked)
         judge.that(later < own, f"a balance of the new admin wallet below {own} after a run", later)
 
