@@ -145,7 +145,7 @@ BLOCKED = {
     "equal-bodies-give-one-account": ("accounts::equal-bodies-make-two-accounts", "execution_rule::two-accounts"),
     "removal-takes-the-last-wallet-along": (
         "endpoints::wallets-join-and-leave-groups",
-        "accounts::other-accounts-groups-stay-as-they-are",
+        "usage_keys::wallets-in-named-groups",
     ),
     "admin-is-refused-one-write:update_action_metadata": (
         "chain_secured::admin-writes",
@@ -169,6 +169,7 @@ BLOCKED = {
         "mint_usage_key::wallet-of-the-secret",
         "chain_lists::lists-follow-usage-keys",
     ),
+    "wallet-is-in-one-group": ("wallets::wallet-in-two-groups", "usage_keys::wallets-in-named-groups"),
     "wallets-of-a-group-are-all-wallets": (
         "endpoints::wallets-join-and-leave-groups",
         "design_flows::wallets-are-created-and-added",
