@@ -82,7 +82,8 @@ class ChainClient:
         numbers = [next(_NUMBERS) for _ in calls]
         sent = [_written_call(number, *call) for number, call in zip(numbers, calls, strict=True)]
         replies, answer = self._asked(f"[{','.join(sent)}]")
-        by_number = {member(reply, "id"): reply for reply in replies} if isinstance(replies, list) else {}
+        told = [(member(reply, "id"), reply) for reply in replies] if isinstance(replies, list) else []
+        by_number = {number: reply for number, reply in told if isinstance(number, int | float)}
         if not by_number.keys() >= set(numbers):
             raise Malformed("a JSON-RPC answer to each request of a batch", answer.text[:SHOWN], answer.exchange)
         named = zip(numbers, calls, strict=True)

@@ -80,10 +80,11 @@ def test_batch_gives_results_and_reverts_in_the_order_of_its_calls(*, takes_batc
     assert chain.requests == requests
 
 
-def test_batch_that_is_answered_in_part_is_malformed() -> None:
+@pytest.mark.parametrize("number", [0, None, [1], {"id": 1}])
+def test_batch_that_is_answered_in_part_is_malformed(number: object) -> None:
     chain = BatchedChain(takes_batches=True)
     chain.client.batch([("eth_chainId", [])])
-    chain.answer = lambda request: {"id": 0, "result": request["method"]}  # type: ignore[method-assign]
+    chain.answer = lambda request: {"id": number, "result": request["method"]}  # type: ignore[method-assign]
 
     with pytest.raises(Malformed, match="each request of a batch"):
         chain.client.batch([("eth_chainId", []), ("eth_blockNumber", [])])
