@@ -132,15 +132,16 @@ class KeyFunder:
     def take_back(self, purse: Purse, wallet: Wallet) -> None:
         """Transfer the remaining ether back without waiting for a block."""
         fees, owned = purse.chain.fees(), purse.chain.balance(wallet.address)
+        nonces: set[int] = set()
         for kept in RESERVES:
             left = owned - kept * TRANSFER_GAS * fees.most
-            if left <= 0 or self._handed_back(purse, wallet, left, fees):
+            if left <= 0 or self._handed_back(purse, wallet, left, fees, nonces):
                 return
 
-    def _handed_back(self, purse: Purse, wallet: Wallet, wei: int, fees: Fees) -> bool:
+    def _handed_back(self, purse: Purse, wallet: Wallet, wei: int, fees: Fees, nonces: set[int]) -> bool:
         """Whether the chain took the transfer. Some chains charge more than gas, so more has to stay behind."""
         try:
-            purse.sender.hand_over(wallet, Transaction(self.address, value=wei), TRANSFER_GAS, fees)
+            purse.sender.hand_over(wallet, Transaction(self.address, value=wei), TRANSFER_GAS, fees, nonces)
         except ChainReverted:
             return False
         return True

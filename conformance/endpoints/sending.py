@@ -100,12 +100,15 @@ class Sender:
             self.chain.count_gas(used)
         return receipt
 
-    def hand_over(self, wallet: Wallet, transaction: Transaction, gas: int, fees: Fees) -> str:
+    def hand_over(
+        self, wallet: Wallet, transaction: Transaction, gas: int, fees: Fees, nonces: set[int] | None = None
+    ) -> str:
         """Send it without waiting. Returns its hash. Raises ChainReverted, ChainTrouble and GasSpent.
 
-        Each further nonce counts as a transaction of its own, since a chain might mine them all.
+        Each further nonce counts as a transaction of its own, since a chain might mine them all. `nonces` are those
+        that earlier tries have used; this one's are added.
         """
-        nonces: set[int] = set()
+        nonces = set() if nonces is None else nonces
         for _ in range(MOST_TRIES):
             nonce = self.chain.next_nonce(wallet.address)
             if nonces and nonce not in nonces:

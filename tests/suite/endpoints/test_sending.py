@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from conformance.endpoints.funding import KeyFunder
 from conformance.endpoints.pace import GasBudget
 from conformance.endpoints.patience import MiningPatience
 from conformance.endpoints.sending import GAS_OF_A_REVERT, Sender
@@ -44,6 +45,9 @@ class DifficultChain:
 
     def fees(self) -> Fees:
         return Fees(2, 1)
+
+    def balance(self, _: str) -> int:
+        return 10**18
 
     def estimate(self, _: object) -> int:
         return 21_000
@@ -214,6 +218,16 @@ def test_transactions_with_other_nonces_each_count_in_the_budget() -> None:
         sent_over(chain, budget)
     assert len(chain.sent) == 2
     assert budget.spent == 52_500
+
+
+def test_ether_goes_back_by_no_more_transactions_than_the_budget_has() -> None:
+    """The first nonce counts since the ether was given; the chain reverts it and tells another one next."""
+    budget, chain = GasBudget(21_000), DifficultChain([error("execution reverted")])
+    purse = SimpleNamespace(chain=chain, sender=Sender(chain, budget))  # type: ignore[arg-type]  # what is asked of it
+    with pytest.raises(GasSpent):
+        KeyFunder(b"\1" * 32).take_back(purse, Wallet("w"))  # type: ignore[arg-type]  # what is asked of it
+    assert len(chain.sent) == 2
+    assert budget.spent == 21_000
 
 
 def test_refused_transaction_counts_with_its_limit() -> None:
