@@ -24,5 +24,5 @@ class Restarts:
         session, target = self._session, self._session.target
         target.be_alone()
         session.settle()
-        restart(target.profile, target.base_url, how, target.restarter)
+        restart(target.profile, target.base_url, how, target.restarter, target.pause)
         session.recent_reads.forget()

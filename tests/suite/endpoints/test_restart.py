@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import socket
 import sys
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -101,6 +104,44 @@ def test_command_that_fails_is_told(
 ) -> None:
     with pytest.raises(NotRestarted, match=said):
         restart(profile(tmp_path, *command, within=within), answering.url, "stop")
+    assert answering.hosts == []
+
+
+@pytest.fixture
+def hanging(tmp_path: Path) -> Iterator[tuple[Profile, int]]:
+    """A command that hangs with a process of its own, and what reads one byte of that process, then its end."""
+    os.mkfifo(tmp_path / "alive")
+    alive = os.open(tmp_path / "alive", os.O_RDONLY | os.O_NONBLOCK)
+    hang = "(echo; exec sleep 600) > alive & echo $! > pid; wait"
+    yield profile(tmp_path, "sh", "-c", hang, within=1), alive
+    os.close(alive)
+    with suppress(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
+
+
+def test_what_a_command_has_started_is_killed_with_it(hanging: tuple[Profile, int], answering: Server) -> None:
+    stated, alive = hanging
+
+    def pause(seconds: float) -> None:
+        select.select([alive], [], [], 60)
+        time.sleep(seconds)
+
+    with pytest.raises(NotRestarted, match="it had to be killed"):
+        restart(stated, answering.url, "stop", pause=pause)
+    assert os.read(alive, 2) == b"\n"
+    assert select.select([alive], [], [], 60)[0], "the process still runs"
+    assert os.read(alive, 2) == b""
+
+
+def test_run_that_is_interrupted_waits_for_no_command(hanging: tuple[Profile, int], answering: Server) -> None:
+    stated, alive = hanging
+
+    def pause(_: float) -> None:
+        select.select([alive], [], [], 60)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        restart(stated, answering.url, "stop", pause=pause)
     assert answering.hosts == []
 
 
