@@ -15,42 +15,33 @@ from envelopes import new_wallet
 from processes import environment, node_process
 from test_external_chain import SECRET, addresses
 
-PACK = """\
-pack: purse
-title: Wallets that pay
-cases:
-  - id: wallet-writes
-    title: A wallet makes an account and a group
-    requirements: [ACC-150]
-    each: [{id: one, name: a}, {id: two, name: b}, {id: three, name: c}]
-    steps:
-      - wallet: carol
-      - wallet: mallory
-      - account: dana
-        chain_secured: {admin: carol}
-      - send: add_group
-        id: adds
-        from: carol
-        with: ["${dana}", "${name}", d, [], []]
-      - send: add_group
-        from: mallory
-        with: ["${dana}", "${name}", d, [], []]
-        reverts: true
-        control: adds
-        unchanged: [{chain: list_groups, with: ["${dana}", 0, 100]}]
-      - chain: list_groups
-        with: ["${dana}", 0, 100]
-        save: {groups: ""}
-  - id: wallet-fails
-    title: A case that fails gives its ether back as well
-    requirements: [ACC-150]
-    steps:
-      - wallet: carol
-      - account: dana
-        chain_secured: {admin: carol}
-      - chain: get_account
-        with: ["${dana}"]
-        expect: {managed: true}
+PACK = """
+from conformance.cases import Judge, case
+from conformance.service.node import Node
+from conformance.service.refusal import Refusals
+
+NEEDS = ["chain_rpc", "funded_wallet"]
+
+
+@case("wallet-writes", requirements=["ACC-150"], needs=NEEDS, each={"one": "a", "two": "b", "three": "c"})
+def wallet_writes(judge: Judge, node: Node, row: str) -> None:
+    \"\"\"A wallet makes an account and a group, and another wallet none in it.\"\"\"
+    carol, mallory = node.wallets.new("carol"), node.wallets.new("mallory")
+    with judge():
+        dana = node.accounts.by_wallet(carol)
+        arguments = [dana.hash, row, "d", [], []]
+        _, adds = node.contract.write(carol, "add_group", *arguments)
+        groups = node.contract.unchanged_items("list_groups", dana.hash)
+        with Refusals(node.session, control=adds, unchanged=[groups]) as refusals:
+            node.contract.must_revert(refusals, mallory, "add_group", arguments)
+
+
+@case("wallet-fails", requirements=["ACC-150"], needs=NEEDS)
+def wallet_fails(judge: Judge, node: Node) -> None:
+    \"\"\"A case that fails gives its ether back as well.\"\"\"
+    dana = node.accounts.by_wallet(node.wallets.new("carol"))
+    with judge():
+        judge.members(node.contract.view("get_account", dana.hash), {"managed": True}, "the account of a wallet")
 """
 
 
@@ -93,7 +84,7 @@ def setting(anvil: Anvil, tmp_path: Path) -> Iterator[Setting]:
     options = ("--rpc-url", anvil.url, "--starter-credits", "1000")
     with node_process(tmp_path / "ready.json", *options, REFERENCE_NODE_ROOT_SECRET=SECRET) as (_, ready):
         (tmp_path / "packs").mkdir()
-        (tmp_path / "packs" / "purse.yaml").write_text(PACK)
+        (tmp_path / "packs" / "purse.py").write_text(PACK)
         profile = {
             "extends": "reference",
             "base_url": ready["base_url"],

@@ -29,11 +29,18 @@ cases:
     steps:
       - {call: add_group, with: {group_name: one}, judges: []}
       - {list: list_groups, expect: {"": {length: 1}}, judges: [GRP-010]}
-  - id: clock-is-moved
-    title: A case that needs the node for itself
-    requirements: [CHAIN-010]
-    needs: [clock_control]
-    steps: [{clock: 1}, {call: get_node_chain_config, as: nobody, expect: {chain_id: {type: integer}}}]
+"""
+CLOCK = """
+from conformance.cases import Judge, case
+from conformance.service.node import Node
+
+
+@case("clock-is-moved", requirements=["CHAIN-010"], needs=["clock_control"])
+def clock_is_moved(judge: Judge, node: Node) -> None:
+    \"\"\"A case that needs the node for itself.\"\"\"
+    node.clock.move(1)
+    with judge():
+        node.session.call("get_node_chain_config")
 """
 PROFILE = "extends: reference\ncapabilities: [managed_accounts]\n"
 
@@ -42,6 +49,7 @@ PROFILE = "extends: reference\ncapabilities: [managed_accounts]\n"
 def place(tmp_path: Path) -> Path:
     (tmp_path / "packs").mkdir()
     (tmp_path / "packs" / "shelf.yaml").write_text(PACK, encoding="utf-8")
+    (tmp_path / "packs" / "shelf.py").write_text(CLOCK, encoding="utf-8")
     (tmp_path / "profile.yaml").write_text(PROFILE, encoding="utf-8")
     return tmp_path
 

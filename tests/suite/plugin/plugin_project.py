@@ -30,7 +30,7 @@ cases:
     title: This one is not offered
     requirements: [ACC-020]
     needs: [chain_rpc]
-    steps: [{rpc: eth_chainId, expect: {"": 0x1}}]
+    steps: [{chain: get_account, with: [5], expect: {managed: true}}]
 """
 ELSEWHERE = """
 import conformance.run.selection

@@ -318,18 +318,17 @@ def test_error_of_a_case_does_not_end_the_run(project: pytest.Pytester, node: Ti
     assert 'judge.same(1 / 0, 1, "x")' in told
 
 
-GAS = """\
-pack: trial
-title: t
-cases:
-  - id: without-gas
-    title: t
-    requirements: [GRP-010]
-    steps: [{account: a}, {wallet: w}, {list: list_groups, expect: {"": []}}]
-"""
-WITH_GAS = """
+GAS = """
 from conformance.cases import Judge, case
 from conformance.service.node import Node
+
+
+@case("without-gas", requirements=["GRP-010"], needs=["chain_rpc", "funded_wallet"])
+def without_gas(judge: Judge, node: Node) -> None:
+    \"\"\"A wallet that sends nothing stands by.\"\"\"
+    node.wallets.new("w")
+    with judge():
+        judge.same(node.groups.list(node.accounts.new().key), [], "the groups of a new account")
 
 
 @case("with-gas", requirements=["GRP-010"], needs=["chain_rpc", "funded_wallet"])
@@ -343,8 +342,8 @@ def test_missing_key_of_the_funder_stops_only_cases_that_need_gas(
     project: pytest.Pytester, node: TinyNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("NO_SUCH_KEY", raising=False)
-    (project.path / "packs" / "trial.yaml").write_text(GAS, encoding="utf-8")
-    (project.path / "packs" / "trial.py").write_text(WITH_GAS, encoding="utf-8")
+    (project.path / "packs" / "trial.yaml").unlink()
+    (project.path / "packs" / "trial.py").write_text(GAS, encoding="utf-8")
     profile = f"""\
         base_url: {node.url}
         capabilities: [managed_accounts, chain_rpc, funded_wallet]

@@ -229,21 +229,34 @@ def test_several_processes_bring_the_same_outcomes(project: pytest.Pytester, nod
     assert again == labels, "the seed decides, whoever runs the case"
 
 
-MOVES_THE_CLOCK = """\
+OTHERS = """\
 pack: trial
 title: t
 cases:
-  - {id: moves-the-clock, title: t, requirements: [GRP-010], steps: [{account: a}, {clock: 5}, {list: list_groups}]}
   - id: others
     title: t
     requirements: [GRP-010]
     each: [{id: a}, {id: b}, {id: c}, {id: d}, {id: e}, {id: f}]
     steps: [{account: a}, {list: list_groups}]
 """
+MOVES_THE_CLOCK = """
+from conformance.cases import Judge, case
+from conformance.service.node import Node
+
+
+@case("moves-the-clock", requirements=["GRP-010"], needs=["clock_control"])
+def moves_the_clock(judge: Judge, node: Node) -> None:
+    \"\"\"Five seconds later there are no groups.\"\"\"
+    alice = node.accounts.new().key
+    node.clock.move(5)
+    with judge():
+        judge.same(node.groups.list(alice), [], "the groups of a new account")
+"""
 
 
 def test_case_that_others_would_notice_runs_when_they_have_ended(project: pytest.Pytester, node: TinyNode) -> None:
-    (project.path / "packs" / "trial.yaml").write_text(MOVES_THE_CLOCK, encoding="utf-8")
+    (project.path / "packs" / "trial.yaml").write_text(OTHERS, encoding="utf-8")
+    (project.path / "packs" / "clock.py").write_text(MOVES_THE_CLOCK, encoding="utf-8")
     profile = {"control_url": f"{node.url}/control", "capabilities": ["clock_control"]}
     (project.path / "profile.yaml").write_text(json.dumps(profile), encoding="utf-8")
 

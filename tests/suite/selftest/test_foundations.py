@@ -281,7 +281,6 @@ def test_trials_are_made_at_the_right_time() -> None:
 CHARGED_ALONE = {
     "unknown-groups-are-server-faults": ("errors::groups-that-are-not-there", "ERR-140"),
     "refusals-say-success": ("errors::groups-that-are-not-there", "ERR-140"),
-    "envelopes-are-good-once": ("envelopes::accepted-variations", "ENV-460"),
     "verdicts-of-the-rule-are-kept": ("conversion::new-key-beside-the-old", "CHAIN-050"),
     "refused-second-conversion-renames-keys": ("conversion::second-conversion-over-http", "MODE-210"),
     "groups-are-not-created": (ONE_MORE, "GRPLIFE-010"),
