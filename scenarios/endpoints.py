@@ -318,13 +318,14 @@ def join_and_leave(judge: Judge, node: Node, alice: str, on: Joining[Joined]) ->
     with judge(added):
         for thing in (on.other, on.one):
             on.add(g, thing)
-    with judge(listed, why="the list of a group shows nothing of another group"):
-        inside = on.listed(h)
-        judge.that(not any(same_hex(one, on.shown(on.one)) for one in inside), "nothing of the other group", inside)
     with judge(*on.shows, why="an addition stands beside what is in the group"):
         holds(g, on.other, on.one)
     with judge(added):
         on.add(h, on.other)
+    with judge(listed, why="the list of a group shows nothing of another group"):
+        inside = on.listed(h)
+        judge.that(not any(same_hex(one, on.shown(on.one)) for one in inside), "nothing of the other group", inside)
+    with judge(added):
         holds(h, on.other)
     with judge(on.several, why="what joins a second group stays in the first"):
         holds(g, on.other, on.one)
