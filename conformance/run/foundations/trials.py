@@ -1,6 +1,6 @@
 """The trials of foundations: each tests one of them, with as few requests as possible.
 
-A trial raises a Departure where its foundation does not hold. A failure within `set_up` says nothing about it.
+A trial raises a Departure where its foundation does not hold. What fails while `set_up` prepares it leaves that open.
 """
 
 from __future__ import annotations
