@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Literal, TypeAlias
 
 import httpx
@@ -93,8 +91,7 @@ def _run(command: tuple[str, ...], profile: Profile, within: float, pause: Calla
         until = time.monotonic() + within
         while (code := process.poll()) is None:
             if time.monotonic() > until:
-                with suppress(ProcessLookupError):  # it has just ended
-                    os.killpg(process.pid, signal.SIGKILL)
+                process.kill()  # and nothing that it started, which may be the node
                 process.wait()
                 _running.discard(process)
                 raise NotRestarted(f"that {command[0]} ends within {within:g} s", "it had to be killed")
