@@ -262,7 +262,8 @@ def action_in_two_groups(judge: Judge, node: Node) -> None:
     alice = account(judge, node)
     alice.register(alice.x, "name", "text")
     before, between, after = alice.group(), alice.group(alice.y), alice.group()
-    alice.must_list({alice.x: ("name", "text")})
+    registered = only(node.actions.list(alice.key), "hashed_cid", hashed_cid(alice.x))
+    judge.members(registered, {"name": "name", "description": "text"}, "the labels of the action")
     node.groups.add_action(alice.key, between, alice.x)
     for group in (before, after):
         with judge("ACT-080"):

@@ -107,7 +107,7 @@ def test_answer_without_measure_is_given_up(place: str, behaviour: str) -> None:
 @pytest.mark.parametrize("behaviour", BROKEN)
 def test_answer_that_is_broken_is_no_verdict(place: str, behaviour: str) -> None:
     served, said = BROKEN[behaviour]
-    assert said in told(place, served, SHORT)
+    assert said in told(place, served)
 
 
 @pytest.mark.parametrize("place", [place for place in PLACES if place not in {"chain", API_PATH}])
