@@ -107,6 +107,8 @@ IN_CI = {
     "service-conformance selftest --load": (".ci/run", "-e selftest -- --load"),
     "service-conformance selftest --load --mutant 'nonce-*'": (".ci/run", "-e selftest -- --load"),
     "service-conformance selftest --seeds 20": ("tests/suite/selftest/test_seeds.py", "try_seeds("),
+    "service-conformance selftest --overlap": ("tests/suite/selftest/test_overlap.py", '"--overlap"'),
+    "service-conformance selftest --overlap --mutant 'page-*'": ("tests/suite/selftest/test_overlap.py", '"--overlap"'),
     "service-conformance selftest --precision 60 --seed 1": (
         "tests/suite/selftest/test_precision.py",
         "kept=KeptOutcomes(",

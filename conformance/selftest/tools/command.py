@@ -25,6 +25,7 @@ from conformance.selftest.tools.harness import Trial, TrialRunner, trials
 from conformance.selftest.tools.kept import KEPT_NAME, KeptOutcomes
 from conformance.selftest.tools.matrix import MATRICES, print_matrix, print_packs, write_matrix
 from conformance.selftest.tools.mutant import Mutant, all_mutants
+from conformance.selftest.tools.overlap import RECORD, try_overlap
 from conformance.selftest.tools.precision import WORST, Precision, blame_of, sample
 from conformance.selftest.tools.seeds import TABLE, found_by_fuzzing, try_seeds
 from conformance.selftest.tools.shams import SHAMS
@@ -66,17 +67,25 @@ def _by_tiers(console: Console, options: argparse.Namespace) -> int:
         return 0
     if options.case:
         return _tell_cases(console, mutants, options)
-    written = [KEPT_NAME] if options.precision else [TABLE] if options.seeds else MATRICES
+    written = {"precision": [KEPT_NAME], "seeds": [TABLE], "overlap": [RECORD]}
+    kind = next((option for option in written if getattr(options, option)), "")
     try:
-        make_writable(options.output, *written)
+        make_writable(options.output, *written.get(kind, MATRICES))
     except OSError as problem:
         console.print(f"{options.output} cannot be written into: {problem.strerror}")
         return 2
-    if options.seeds:
-        drawn = set(mutants) if options.mutant else found_by_fuzzing(load_catches())
-        chosen = {name: mutant for name, mutant in mutants.items() if name in drawn}
-        return try_seeds(console, chosen, options.seeds, options.jobs, options.output)
-    return (_measure if options.precision else _test)(console, mutants, options)
+    measures = {"precision": _measure, "seeds": _by_seeds, "overlap": _by_checks}
+    return measures.get(kind, _test)(console, mutants, options)
+
+
+def _by_seeds(console: Console, mutants: Mapping[str, Mutant], options: argparse.Namespace) -> int:
+    drawn = {*mutants} if options.mutant else found_by_fuzzing(load_catches())
+    chosen = {name: mutant for name, mutant in mutants.items() if name in drawn}
+    return try_seeds(console, chosen, options.seeds, options.jobs, options.output)
+
+
+def _by_checks(console: Console, mutants: Mapping[str, Mutant], options: argparse.Namespace) -> int:
+    return try_overlap(console, mutants, options.seed, options.jobs, options.output)
 
 
 def _tell_cases(console: Console, mutants: Mapping[str, Mutant], options: argparse.Namespace) -> int:
@@ -87,7 +96,8 @@ def _tell_cases(console: Console, mutants: Mapping[str, Mutant], options: argpar
         console.print(f"no case is called {', '.join(options.case)}; `service-conformance packs` names them")
         return 2
     caught: set[str] = set()
-    for trial in trials(TrialRunner(mutants, cases, options.seed, every=True), [*mutants], options.jobs):
+    runner = TrialRunner(mutants, cases, options.seed, all_of=dict.fromkeys(mutants, cases))
+    for trial in trials(runner, [*mutants], options.jobs):
         if trial.crash:
             console.print(f"{trial.name}: the suite itself failed: {trial.crash}", highlight=False, soft_wrap=True)
         for outcome in trial.outcomes:
@@ -270,6 +280,9 @@ def _parser() -> argparse.ArgumentParser:
         "--record",
         action="store_true",
         help="record in conformance/selftest/catches.json which cases caught the mutants",
+    )
+    parser.add_argument(
+        "--overlap", action="store_true", help="name the mutants that prove nothing which another one does not prove"
     )
     parser.add_argument("--load", action="store_true", help="the nodes that are faulty under load alone, with Locust")
     parser.add_argument("--list", action="store_true", help="name the mutants and what is wrong with them")

@@ -67,8 +67,8 @@ class TrialRunner:
     """The ids of the cases to run first on each mutant."""
     budget: int | None = SEQUENCES
     """How much of what is drawn each case tries, until a mutant is noticed; None: as much as in a usual run."""
-    every: bool = False
-    """Whether every case runs, though the broken requirements were noticed."""
+    all_of: Mapping[str, Sequence[Case]] = field(default_factory=dict)
+    """By mutant the cases that all run, though the broken requirements were noticed."""
     kept: KeptOutcomes | None = None
     """Where every case runs on a mutant, as on a user's node, and not until its faults are noticed: what is known."""
 
@@ -106,8 +106,8 @@ class TrialRunner:
             else:
                 target.extent = SampleOptions(until_wrong=True, budget=self.budget)
                 outcomes = (
-                    _outcomes(self.cases, target)
-                    if self.every
+                    _outcomes(self.all_of[name], target)
+                    if name in self.all_of
                     else tuple(_until_noticed(mutant.breaks, self._in_order(name), target))
                 )
         return Trial(name, mutant.breaks, outcomes, faults.told)
