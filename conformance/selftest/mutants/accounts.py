@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 
-from conformance.selftest.tools.accounts import Write, account_of, accounts_made, permissions_of
+from conformance.selftest.tools.accounts import Write, account_of, accounts_made
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
     body_of,
-    change_answer,
     change_items,
     intercept,
     refusal,
@@ -29,19 +28,6 @@ Read = Callable[..., list[object]]
 def wallets_are_never_listed(node: Node) -> None:
     """Answer `list_wallets` with an empty list."""
     change_items(node, "list_wallets", lambda _: [])
-
-
-@mutant("ACC-010", also="ACC-080 ACC-110 ACC-120 EP-350 LIST-170 PKP-180")
-def wallets_go_to_the_first_account(node: Node) -> None:
-    """Register every wallet to the account that was created first."""
-    made = accounts_made(node)
-
-    def create(write: Write, acting_key: int, *arguments: object) -> object:
-        permissions = permissions_of(node, acting_key)
-        may = permissions is None or permissions.can_create_pkps
-        return write(made[0] if may else acting_key, *arguments)
-
-    wrap(node.accounts, "create_wallet", create)
 
 
 @mutant("ACC-080", "PKP-040", "PKP-110", also="EXEC-190 PKP-170")
@@ -85,12 +71,6 @@ def groups_are_not_created(node: Node) -> None:
     wrap(node.accounts, "add_group", add)
 
 
-@mutant("ACC-070", also="EP-200 LIST-010 LIST-020 LIST-050")
-def newest_group_is_not_listed(node: Node) -> None:
-    """Leave the last group out of `list_groups`."""
-    change_items(node, "list_groups", lambda items: list(items[:-1]))
-
-
 @mutant("ACC-090", also="EP-260 LIST-050 LIST-170")
 def only_one_action_is_kept(node: Node) -> None:
     """Show in the account's list of actions only the one that was registered first."""
@@ -112,7 +92,7 @@ def view_shows_every_account(node: Node, view: str) -> None:
     wrap(node.accounts, view, read)
 
 
-@mutant("ACC-110", each=["wallets_in_group", "actions_in_group"], also="LIST-160")
+@mutant("ACC-110", each=["wallets_in_group"], also="LIST-160")
 def view_finds_groups_of_other_accounts(node: Node, view: str) -> None:
     """Look for a group in other accounts, too, where `{view}` does not find it in the caller's."""
     made = accounts_made(node)
@@ -135,7 +115,6 @@ def view_finds_groups_of_other_accounts(node: Node, view: str) -> None:
         row("add_action_to_group", breaks="UKEY-330"),
         row("remove_action_from_group", breaks="UKEY-330"),
         row("remove_pkp_from_group", breaks="UKEY-330"),
-        row("update_group"),
         row("remove_group", breaks="UKEY-330"),
     ],
 )
@@ -181,15 +160,6 @@ def equal_bodies_give_one_account(node: Node) -> None:
         return known[request.body]
 
     intercept(node, "new_account", create)
-
-
-@mutant("AKEY-080", also="ACC-030 ACC-200")
-def equal_bodies_share_a_wallet(node: Node) -> None:
-    """Answer `new_account` with the same wallet address for all accounts."""
-    wallet = "0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf"
-    change_answer(
-        node, "new_account", lambda value: {**value, "wallet_address": wallet} if isinstance(value, dict) else value
-    )
 
 
 @mutant("ACC-200")

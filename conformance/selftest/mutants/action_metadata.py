@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 
 from conformance.selftest.tools.accounts import Write, account_of, accounts_made, actions_of, permissions_of
 from conformance.selftest.tools.alter import wrap
@@ -65,25 +64,6 @@ def groups_take_registered_actions_only(node: Node) -> None:
     wrap(node.accounts, "add_action_to_group", join)
 
 
-@mutant("ACT-030", also="ACT-020 EP-360")
-def registered_actions_are_their_accounts(node: Node) -> None:
-    """Refuse in groups a CID that another account registered, and this one did not."""
-    registered: dict[bytes, set[int]] = {}
-
-    def register(write: Write, acting_key: int, cid: bytes, *labels: str) -> None:
-        write(acting_key, cid, *labels)
-        registered.setdefault(cid, set()).add(account_of(node, acting_key))
-
-    def join(write: Write, acting_key: int, group: int, cid: bytes) -> None:
-        account = account_of(node, acting_key)
-        if account not in registered.get(cid, {account}):
-            raise ContractRefusal("ActionUnknown", {"accountHash": account, "cidHash": cid.hex()})
-        write(acting_key, group, cid)
-
-    wrap(node.accounts, "add_action", register)
-    wrap(node.accounts, "add_action_to_group", join)
-
-
 @mutant("ACT-060", "ACC-090", "EP-280")
 def description_of_an_action_is_lost(node: Node) -> None:
     """Store the name and no description in `add_action`."""
@@ -91,16 +71,6 @@ def description_of_an_action_is_lost(node: Node) -> None:
         node.accounts,
         "add_action",
         lambda write, acting_key, cid, name, _: write(acting_key, cid, name, ""),
-    )
-
-
-@mutant("ACT-060", also="ACC-090 EP-280")
-def action_labels_are_swapped(node: Node) -> None:
-    """Store the name as the description in `add_action`, and the description as the name."""
-    wrap(
-        node.accounts,
-        "add_action",
-        lambda write, acting_key, cid, name, description: write(acting_key, cid, description, name),
     )
 
 
@@ -142,19 +112,6 @@ def updated_metadata_stays_off_chain(node: Node) -> None:
     wrap(node.accounts, "actions", actions)
 
 
-@mutant("ACT-070")
-def registering_joins_every_group(node: Node) -> None:
-    """Put a registered action into every group of the account, too."""
-
-    def register(write: Write, acting_key: int, cid: bytes, *labels: str) -> None:
-        write(acting_key, cid, *labels)
-        for group in node.accounts.groups(account_of(node, acting_key), 0, 100):
-            with suppress(ContractRefusal):  # the group may list it already
-                node.accounts.add_action_to_group(acting_key, group.id, cid)
-
-    wrap(node.accounts, "add_action", register)
-
-
 @mutant("ACT-070", also="GRP-140")
 def new_groups_hold_registered_actions(node: Node) -> None:
     """Put all registered actions of the account into a new group."""
@@ -164,17 +121,6 @@ def new_groups_hold_registered_actions(node: Node) -> None:
         return write(key, name, description, pkps, [*cids, *registered])
 
     wrap(node.accounts, "add_group", add)
-
-
-@mutant("ACT-080", also="LIST-170")
-def action_is_in_one_group(node: Node) -> None:
-    """Take an action that is added to a group out of its other groups."""
-
-    def add(write: Write, acting_key: int, group_id: int, cid: bytes) -> None:
-        write(acting_key, group_id, cid)
-        _leave(node, acting_key, group_id, cid, node.accounts.remove_action_from_group)
-
-    wrap(node.accounts, "add_action_to_group", add)
 
 
 @mutant("ACT-080", "EP-210")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 
 from conformance.selftest.tools.accounts import Write, account_of, actions_of
@@ -23,7 +22,6 @@ from reference_node.node import Node
 from reference_node.permission.cid import cid_hash
 
 BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-CID_V0 = "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG"
 
 
 def _as_base16(cid: str) -> str:
@@ -38,30 +36,8 @@ def _as_base16(cid: str) -> str:
 
 @mutant(
     each=[
-        row(
-            "sha3-256", lambda text: hashlib.sha3_256(text.encode()).digest(), breaks="ACT-040 ACT-090", also="ACT-140"
-        ),
-        row("sha-256", lambda text: hashlib.sha256(text.encode()).digest(), breaks="ACT-040 ACT-090", also="ACT-140"),
         row("lower-case", lambda text: cid_hash(text.lower()), breaks="ACT-050", also="ACT-090"),
-        row(
-            "capital-bases",
-            lambda text: cid_hash(text.lower() if text[0] in "BFK" else text),
-            breaks="ACT-050",
-            also="ACT-090",
-        ),
-        row(
-            "small-bases",
-            lambda text: cid_hash(text.upper() if text[0] in "bfk" else text),
-            breaks="ACT-050",
-            also="ACT-090",
-        ),
         row("base58-as-base16", lambda text: cid_hash(_as_base16(text)), breaks="ACT-050", also="ACT-090"),
-        row(
-            "v1-as-v0",
-            lambda text: cid_hash(CID_V0 if text.startswith("bafybei") else text),
-            breaks="ACT-050",
-            also="ACT-090",
-        ),
     ]
 )
 def raw_cid_has_another_hash(node: Node, rule: Callable[[str], bytes]) -> None:

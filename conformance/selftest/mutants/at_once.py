@@ -23,7 +23,6 @@ from conformance.selftest.tools.alter import (
     wrap,
 )
 from conformance.selftest.tools.alter_runs import change_code
-from conformance.selftest.tools.api_keys import presented, under
 from conformance.selftest.tools.concurrent_requests import Overtaking, Rendezvous, one_answer_at_a_time
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Group, Permissions, UsageKey
@@ -109,21 +108,6 @@ def removal_rewrites_the_list(node: Node) -> None:
         node.accounts.update_group(key, group_of(node, key, group_id), left, actions)
 
     wrap(node.accounts, "remove_pkp_from_group", remove)
-
-
-@mutant(
-    "ACC-110", each=["list_groups", "list_wallets", "list_actions", "list_api_keys"], also="AKEY-060 AUTH-040 AUTH-050"
-)
-def accounts_that_read_at_once_get_one_list(node: Node, operation: str) -> None:
-    """Keep in one place who asks for `{operation}`: of two requests under way both get the list of the later one."""
-    asking: list[str] = [""]
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        asking[0] = presented(request)
-        await asyncio.sleep(UNDER_WAY_SECONDS)
-        return await forward(under(request, asking[0]))
-
-    intercept(node, operation, handler)
 
 
 @mutant(

@@ -4,33 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
 
 from conformance.selftest.tools.alter import members
-from conformance.selftest.tools.alter_attestation import Members, change_platform, other_platform, serve_collateral
+from conformance.selftest.tools.alter_attestation import Members, change_platform, serve_collateral
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 from reference_node.tee.collateral import (
-    Collateral,
     CollateralForm,
     JsonObject,
-    qe_identity_document,
     tcb_info_document,
 )
 from reference_node.tee.pki import CrlForm, PlatformForm
-
-
-@mutant("ATT-140", each=[row("stale", -60), row("stale-since-yesterday", -30), row("of-tomorrow", 2)])
-def collateral_is_of_another_time(node: Node, days: int) -> None:
-    """Serve collateral that was issued {days} days from now."""
-    serve_collateral(node, issued=node.attestation.platform.now + timedelta(days=days))
-
-
-@mutant("ATT-140")
-def collateral_is_of_another_machine(node: Node) -> None:
-    """Serve collateral that another root signed."""
-    serve_collateral(node, platform=other_platform(node))
-
 
 SIGNED = (
     row("root", CollateralForm(signer="root")),
@@ -54,40 +38,10 @@ CHANGES = (
 )
 
 
-@mutant("ATT-140", each=CHANGES)
-def collateral_is_changed_after_it_is_signed(node: Node, change: Callable[[Collateral], Collateral]) -> None:
-    """Change collateral after it was signed."""
-    serve_collateral(node, change=change)
-
-
 def _level(document: JsonObject, status: str) -> JsonObject:
     levels = document["tcbLevels"]
     first = {**members(levels[0]), "tcbStatus": status} if isinstance(levels, list) else {}
     return {**document, "tcbLevels": [first]}
-
-
-@mutant(
-    "ATT-140",
-    each=[
-        "OutOfDate",
-        "Revoked",
-        "ConfigurationNeeded",
-        "SWHardeningNeeded",
-        "ConfigurationAndSWHardeningNeeded",
-        "OutOfDateConfigurationNeeded",
-    ],
-)
-def platform_is_known_to_be_weak(node: Node, status: str) -> None:
-    """Run on a platform whose TCB info says `{status}`."""
-    document = _level(tcb_info_document(node.attestation.platform), status)
-    serve_collateral(node, form=CollateralForm(tcb_info=document))
-
-
-@mutant("ATT-140", each=["OutOfDate", "Revoked"])
-def enclave_is_known_to_be_weak(node: Node, status: str) -> None:
-    """Quote by an enclave whose identity says `{status}`."""
-    document = _level(qe_identity_document(node.attestation.platform), status)
-    serve_collateral(node, form=CollateralForm(qe_identity=document))
 
 
 INFO = (
@@ -104,15 +58,6 @@ def tcb_info_is_of_another_platform(node: Node, other: Members) -> None:
     """Serve TCB info that is rightly signed, but for another platform."""
     document = {**tcb_info_document(node.attestation.platform), **other}
     serve_collateral(node, form=CollateralForm(tcb_info=document))
-
-
-@mutant(
-    "ATT-140", each=[row("sgx", {"id": "QE"}), row("signer", {"mrsigner": "00" * 32}), row("product", {"isvprodid": 1})]
-)
-def qe_identity_is_of_another_enclave(node: Node, other: Members) -> None:
-    """Serve QE identity that is rightly signed, but of another enclave."""
-    document = {**qe_identity_document(node.attestation.platform), **other}
-    serve_collateral(node, form=CollateralForm(qe_identity=document))
 
 
 REVOCATION = (

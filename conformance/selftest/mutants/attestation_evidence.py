@@ -14,7 +14,6 @@ from pydantic import JsonValue
 from conformance.selftest.tools.alter_attestation import (
     ACCOUNT,
     CHECKSUMS,
-    OF_EVIDENCE,
     QUOTE,
     Files,
     bound,
@@ -22,9 +21,7 @@ from conformance.selftest.tools.alter_attestation import (
     change_bound_file,
     change_checksums,
     change_file,
-    change_files,
     change_members,
-    change_report,
 )
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
@@ -116,12 +113,6 @@ def checksums_do_not_cover_the_evidence(node: Node, change: Text) -> None:
     change_checksums(node, change)
 
 
-@mutant("ATT-110", each=[row("account", ACCOUNT), row("certificate", NAME)])
-def evidence_changes_after_its_checksum(node: Node, name: str) -> None:
-    """Add a newline to `{name}` after its checksum was bound."""
-    change_file(node, name, lambda body: body + b"\n")
-
-
 ACCOUNTS = (
     row("no-uri", {"status": "valid"}),
     row("null", {"uri": None}),
@@ -173,16 +164,6 @@ def evidence_has_no_report_data(node: Node, change: Callable[[dict[str, JsonValu
     change_members(node, QUOTE, change)
 
 
-@mutant(
-    "ATT-170",
-    each=[row("newline", b"\n"), row("space", b" "), row("comment", b"# updated\n"), row("nul", b"\0")],
-    also="ATT-240",
-)
-def checksums_change_after_they_are_bound(node: Node, added: bytes) -> None:
-    """Add bytes to the checksum file after the quote bound it."""
-    change_file(node, CHECKSUMS, lambda body: body + added)
-
-
 def _otherwise(change: Callable[[bytes], bytes]) -> Callable[[Node, Files], Files]:
     """Evidence whose quote is over something else than the checksum file."""
 
@@ -205,55 +186,7 @@ BOUND = (
 )
 
 
-@mutant("ATT-170", "ATT-240", each=BOUND)
-def evidence_quote_is_over_something_else(node: Node, change: Callable[[bytes], bytes]) -> None:
-    """Make the evidence quote, and its shown report data, over other bytes than those of the checksum file."""
-    rebind = _otherwise(change)
-    change_files(node, lambda files: rebind(node, files))
-
-
-def _sha512(data: bytes) -> bytes:
-    return hashlib.sha512(data).digest()
-
-
-QUOTED = (
-    row("shifted", lambda data: b"\0" + data[:-1]),
-    row("shifted-back", lambda data: data[1:] + b"\0"),
-    row("second-half", lambda data: data[32:] + data[:32]),
-    row("reversed", lambda data: data[31::-1] + data[32:]),
-    row("zeros", lambda _: bytes(64)),
-    row("last-bit", lambda data: data[:31] + bytes([data[31] ^ 1]) + data[32:]),
-    row("hex", lambda data: data[:32].hex().encode()),
-    row("other-algorithm", _sha512),
-)
-
-
-@mutant("ATT-120", "ATT-240", each=QUOTED)
-def evidence_quote_reports_something_else(node: Node, change: Callable[[bytes], bytes]) -> None:
-    """Show the right report data in quote.json beside a quote that has another."""
-    change_report(node, OF_EVIDENCE, lambda report: replace(report, report_data=change(report.report_data)))
-
-
-@mutant("ATT-120")
-def shown_report_data_is_cut_short_of_the_quoted(node: Node) -> None:
-    """Quote more report data than quote.json shows: its second half is not zero, as shown."""
-    change_report(node, OF_EVIDENCE, lambda report: replace(report, report_data=report.report_data[:32] + b"\1" * 32))
-
-
 @mutant("ATT-170", also="ATT-120")
 def shown_report_data_is_shifted(node: Node) -> None:
     """Show the report data of quote.json shifted by a byte, beside a quote that has it right."""
     change_members(node, QUOTE, lambda shown: {**shown, "report_data": "00" + str(shown["report_data"])[:-2]})
-
-
-@mutant("ATT-240", also="VER-050")
-def evidence_shows_no_quote(node: Node) -> None:
-    """Serve quote.json with report data alone: nothing shows that hardware reported it."""
-    change_members(node, QUOTE, lambda shown: {"report_data": shown["report_data"]})
-
-
-@mutant("ATT-240", "ATT-120")
-def evidence_shows_the_quote_of_attestation(node: Node) -> None:
-    """Put the quote of `/attestation` beside the right report data in quote.json."""
-    machine = node.attestation
-    change_members(node, QUOTE, lambda shown: {**shown, "quote": machine.quote(bytes(64)).hex()})

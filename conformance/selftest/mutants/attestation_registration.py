@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from conformance.selftest.tools.alter_attestation import become, change_info, run_application
+from conformance.selftest.tools.alter_attestation import become
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.evm import EvmChain
 from reference_node.chain.payers import PayerPool
@@ -17,30 +17,6 @@ from reference_node.permission.keys import address_of
 def compose_hash_is_withdrawn(node: Node) -> None:
     """Take the compose hash off the register, and run on."""
     node.attestation.authorisation.withdraw(node.attestation.identity.compose_hash)
-
-
-@mutant("ATT-260")
-def hash_of_yesterday_is_registered(node: Node) -> None:
-    """Run a new release while the register has the hash of the one before."""
-    text = node.attestation.identity.app_compose.replace("0.1.0", "0.1.1")
-    run_application(node, text, registered=False)
-
-
-@mutant("ATT-260")
-def hash_of_tomorrow_is_registered(node: Node) -> None:
-    """Register the hash of the next release instead of the one that runs."""
-    authorisation, identity = node.attestation.authorisation, node.attestation.identity
-    next_release = replace(identity, app_compose=identity.app_compose.replace("0.1.0", "0.1.1"))
-    authorisation.withdraw(identity.compose_hash)
-    authorisation.register(next_release.compose_hash)
-
-
-@mutant("ATT-260", each=[row("reversed", -1), row("shifted", 1)])
-def hash_is_registered_in_another_order(node: Node, step: int) -> None:
-    """Register the bytes of the compose hash in another order."""
-    authorisation, digest = node.attestation.authorisation, node.attestation.identity.compose_hash
-    authorisation.withdraw(digest)
-    authorisation.register(digest[::-1] if step < 0 else b"\0" + digest[:-1])
 
 
 OWNER = b"\x07" * 32
@@ -67,13 +43,6 @@ CODES = (
 )
 
 
-@mutant("ATT-260", each=CODES)
-def contract_does_not_keep_a_register(node: Node, code: str) -> None:
-    """Name a contract as `app_id`, all of it measured and shown, that answers the same to any hash."""
-    address = _deploy(node, code)
-    become(node, replace(node.attestation.identity, app_id=address), registered=False)
-
-
 NO_CONTRACTS = (
     row("of-nobody", b"\x11" * 20),
     row("zero", bytes(20)),
@@ -87,16 +56,3 @@ NO_CONTRACTS = (
 def app_id_is_no_contract(node: Node, app_id: bytes) -> None:
     """Run as an application whose id names no contract, all of it measured and shown."""
     become(node, replace(node.attestation.identity, app_id=app_id), registered=False)
-
-
-@mutant("ATT-250", "ATT-130")
-def app_id_is_the_hash_of_the_description(node: Node) -> None:
-    """Answer the first 20 bytes of the compose hash as `app_id`, while the contract is measured."""
-    digest = node.attestation.identity.compose_hash
-    change_info(node, lambda shown: {**shown, "app_id": digest[:20].hex()})
-
-
-@mutant("ATT-260", "ATT-130")
-def app_id_is_the_settlement_contract(node: Node) -> None:
-    """Answer the address of the settlement contract as `app_id`."""
-    change_info(node, lambda shown: {**shown, "app_id": node.accounts.address.hex()})

@@ -56,12 +56,6 @@ def bearer_has_every_right(node: Node) -> None:
     promote(node, WRITES, lambda book, request: live(book, request) and not header(request, b"x-api-key"))
 
 
-@mutant("AUTH-030", "AUTH-050", also="KEYLIFE-080 KEYLIFE-150")
-def removed_keys_live_on_as_bearer(node: Node) -> None:
-    """Accept removed usage keys in `Authorization`."""
-    promote(node, SERVED, lambda book, request: not live(book, request) and not header(request, b"x-api-key"))
-
-
 @mutant("AUTH-030", also="AUTH-020 GRPLIFE-010 LIST-170")
 def bearer_writes_nothing(node: Node) -> None:
     """Answer success to `add_group` under a Bearer key, and create nothing."""
@@ -85,17 +79,6 @@ def no_key_is_the_newest_account(node: Node) -> None:
     """Serve a request without a key as the newest account's."""
     book = key_book(node)
     ask_as(node, (*LISTS, *WRITES), lambda request: presented(request) or book.accounts[-1])
-
-
-@mutant("AUTH-040", also="AUTH-050 AUTH-200 ERR-140")
-def keyless_lists_are_empty(node: Node) -> None:
-    """Answer a list without a key with an empty list."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        return answer(200, []) if given.status == 401 and not presented(request) else given
-
-    intercept(node, LISTS, handler)
 
 
 @mutant("AUTH-040", also="AUTH-050 AUTH-200 ERR-140")
@@ -162,12 +145,6 @@ def hash_of_a_key_opens(node: Node) -> None:
         return hashes.get(presented(request).lower(), presented(request))
 
     ask_as(node, WRITES, key_for)
-
-
-@mutant("AUTH-050", also="KEYLIFE-150")
-def removed_keys_still_list(node: Node) -> None:
-    """Let removed usage keys read the lists."""
-    promote(node, LISTS, lambda book, request: not live(book, request))
 
 
 @mutant("AUTH-050")
@@ -239,7 +216,6 @@ def x_api_key_goes_before_bearer(node: Node) -> None:
     "KEYLIFE-080",
     each=[
         row("bearer-in-lists", b"authorization", LISTS),
-        row("x-api-key-in-lists", b"x-api-key", LISTS),
         row("bearer-in-writes", b"authorization", WRITES),
     ],
     also="AUTH-030 AUTH-050",
@@ -264,7 +240,7 @@ def keys_are_looked_up_once_a_header(node: Node, name: bytes, operations: tuple[
 
 @mutant(
     "KEYLIFE-030",
-    each=[row("bearer", b"authorization"), row("x-api-key", b"x-api-key")],
+    each=[row("bearer", b"authorization")],
     also="AUTH-030 AUTH-080 EXEC-230 KEYLIFE-150 SCOPE-090",
 )
 def keys_may_do_in_a_header_what_they_did(node: Node, name: bytes) -> None:

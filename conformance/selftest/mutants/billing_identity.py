@@ -189,7 +189,7 @@ def empty_proof_is_the_newest_account(node: Node, operation: str) -> None:
 
 
 @mutant(
-    each=[row("doubles", breaks="BILL-160"), row("strands", breaks="MODE-100"), row("resets", breaks="MODE-100")],
+    each=[row("doubles", breaks="BILL-160")],
     also="MODE-300",
 )
 def conversion_changes_credit(node: Node, kind: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import count
 
 from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
@@ -16,7 +15,6 @@ from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
-    body_of,
     change_answer,
     change_body,
     intercept,
@@ -24,7 +22,6 @@ from conformance.selftest.tools.alter import (
     wrap,
 )
 from conformance.selftest.tools.alter_chain_answers import wrap_rpc
-from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Group, Permissions, UsageKey, Wallet
 from reference_node.chain.contract_abi import ContractRefusal
@@ -78,15 +75,7 @@ def config_without_a_chain_id(node: Node) -> None:
     each=[
         row("null-contract", {"contract_address": None}, breaks="CHAIN-010", also="CHAIN-040 VER-050"),
         row("zero-contract", {"contract_address": f"0x{'00' * 20}"}, breaks="CHAIN-010", also="CHAIN-040"),
-        row("other-contract", {"contract_address": f"0x{'11' * 20}"}, breaks="CHAIN-040"),
         row("rpc-url", {"rpc_url": "https://rpc.example/v2/with-a-credential"}, breaks="CHAIN-020", also="VER-050"),
-        row(
-            "url-in-a-list",
-            {"endpoints": {"http": ["https://chain.example/v2/with-a-credential"]}},
-            breaks="CHAIN-020",
-            also="VER-050",
-        ),
-        row("web-socket", {"events": "wss://chain.example"}, breaks="CHAIN-020", also="VER-050"),
     ]
 )
 def config_has_a_wrong_member(node: Node, changed: dict[str, JsonValue]) -> None:
@@ -180,17 +169,6 @@ def payers_are_told_wrongly(node: Node, operation: str, change: Callable[[JsonVa
     change_answer(node, operation, change)
 
 
-@mutant("CHAIN-190", also="CHAIN-040")
-def contract_address_alternates(node: Node) -> None:
-    """Name another contract in every other answer."""
-    asked = count()
-
-    def changed(value: JsonValue) -> JsonValue:
-        return {**members(value), "contract_address": f"0x{'11' * 20}"} if next(asked) % 2 else value
-
-    change_answer(node, CONFIG, changed)
-
-
 @mutant("CHAIN-190", each=("new_account", "add_group"), also="CHAIN-040")
 def contract_address_changes_with_a_write(node: Node, operation: str) -> None:
     """The first accepted `{operation}` has the chain configuration name another contract from then on."""
@@ -205,19 +183,6 @@ def contract_address_changes_with_a_write(node: Node, operation: str) -> None:
 
     change_answer(node, operation, note)
     change_answer(node, CONFIG, changed)
-
-
-@mutant("CHAIN-190", also="CHAIN-060")
-def payers_take_turns(node: Node) -> None:
-    """Leave another payer out of each answer of `get_api_payers`."""
-    asked = count()
-
-    def changed(value: JsonValue) -> JsonValue:
-        payers = value if isinstance(value, list) else []
-        absent = next(asked) % max(1, len(payers))
-        return [*payers[:absent], *payers[absent + 1 :], f"0x{absent + 1:040x}"]
-
-    change_answer(node, "get_api_payers", changed)
 
 
 @mutant("CHAIN-190")
@@ -320,7 +285,6 @@ def contract_takes_writes_from_anybody(node: Node) -> None:
     "CHAIN-130",
     each=[
         row("removeUsageApiKey", "removeUsageApiKey(uint256,uint256)"),
-        row("writes-of-groups", *WRITES),
         row("addPkpToGroup", "addPkpToGroup(uint256,uint64,bytes32)"),
         row("deleteAction", "deleteAction(uint256,bytes32)"),
     ],
@@ -342,21 +306,3 @@ def usage_key_is_written_to_the_chain(node: Node) -> None:
         return {**found, "description": f"{description} {found.get('usage_api_key')}"}
 
     change_body(node, "update_usage_api_key_metadata", revealing)
-
-
-@mutant("CHAIN-140", also="AKEY-050 EP-110 UKEY-030")
-def account_key_is_written_to_the_chain(node: Node) -> None:
-    """Write the account's key, reversed, into the description of its first usage key."""
-    written: set[str] = set()
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        key, body = presented(request), body_of(request)
-        if key in written or not isinstance(body.get("description"), str):
-            return await forward(request)
-        reveals = json.dumps({**body, "description": key.rstrip("=")[::-1]}).encode()
-        given = await forward(replace(request, body=reveals))
-        if given.accepted:
-            written.add(key)
-        return given
-
-    intercept(node, "add_usage_api_key", handler)

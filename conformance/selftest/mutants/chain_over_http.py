@@ -6,24 +6,16 @@ from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any
 
-from eth_utils.crypto import keccak
-
 from conformance.selftest.tools.accounts import account_of, permissions_of
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.alter_runs import Lists, all_groups, change_verdicts, decide, own_groups
-from conformance.selftest.tools.mutant import mutant, row
+from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import KeyInfo, UsageKey, Wallet
 from reference_node.node import Node
 from reference_node.permission.keys import address_of
 from reference_node.permission.runs import Run
 
 VIEWS = ("groups", "wallets", "actions", "usage_keys", "wallets_in_group", "actions_in_group")
-HTTP_WRITES = (
-    *("add_group", "update_group", "remove_group", "add_action_to_group", "remove_action_from_group"),
-    *("add_pkp_to_group", "remove_pkp_from_group", "change_actions_of_group", "add_pkps_to_group", "create_wallet"),
-    *("add_action", "update_action_metadata", "delete_action"),
-    *("set_usage_key", "update_usage_key", "update_usage_key_metadata", "remove_usage_key", "convert_to_chain_secured"),
-)
 View = Callable[..., Any]
 
 
@@ -43,20 +35,6 @@ def _remembered(node: Node, *methods: str) -> dict[Hashable, Any]:
 
         wrap(node.accounts, method, remembering)
     return memory
-
-
-@mutant("CHAIN-050", also="EP-260 LIST-170")
-def lists_are_kept_until_a_write_over_http(node: Node) -> None:
-    """Cache lists until the node itself writes something."""
-    memory = _remembered(node, *VIEWS)
-
-    def forgetting(write: View, *arguments: object) -> object:
-        result = write(*arguments)
-        memory.clear()
-        return result
-
-    for method in HTTP_WRITES:
-        wrap(node.accounts, method, forgetting)
 
 
 @mutant("CHAIN-050", also="EP-250 LIST-170")
@@ -113,27 +91,6 @@ def verdicts_of_the_rule_are_kept(node: Node) -> None:
     change_verdicts(node, kept)
 
 
-@mutant("CHAIN-050", also="ACC-110 MINT-120")
-def attached_keys_are_of_the_first_account(node: Node) -> None:
-    """Take usage keys that wallets attached for keys of the account that was looked up first."""
-    first: list[int] = []
-    made_by_node: set[int] = set()
-
-    def make(write: View, acting_key: int, key: UsageKey) -> object:
-        made_by_node.add(key.key_hash)
-        return write(acting_key, key)
-
-    def info(view: View, key: int) -> KeyInfo:
-        found: KeyInfo = view(key)
-        if not found.account_hash or found.is_account_key or found.managed or key in made_by_node:
-            return found
-        first.append(found.account_hash)
-        return found._replace(account_hash=first[0])
-
-    wrap(node.accounts, "set_usage_key", make)
-    wrap(node.accounts, "key_info", info)
-
-
 @mutant(
     "CHAIN-050",
     "MINT-150",
@@ -176,12 +133,6 @@ def _listed_keys(node: Node, change: Callable[[UsageKey], UsageKey]) -> None:
         return [change(key) for key in keys] if _unmanaged(node, account) else keys
 
     wrap(node.accounts, "usage_keys", listed)
-
-
-@mutant("UKEY-380")
-def listed_keys_never_expire(node: Node) -> None:
-    """Show no expiration of attached keys in `list_api_keys`."""
-    _listed_keys(node, lambda key: replace(key, expiration=0))
 
 
 @mutant("UKEY-380")
@@ -277,35 +228,3 @@ def copied_registrations_sign(node: Node) -> None:
         return private_key if address_of(private_key) == wallet.address else derived(run, pkp)
 
     wrap(node.runs, "wallet_key", key)
-
-
-@mutant("PKP-150")
-def used_wallets_sign_for_whoever_copies_them(node: Node) -> None:
-    """Keep a wallet's key by its id from its first use; who registers its address and path later gets the kept one."""
-    kept: dict[bytes, bytes] = {}
-
-    def key(derived: View, run: Run, pkp: bytes) -> bytes:
-        if pkp not in kept:
-            kept[pkp] = derived(run, pkp)
-        return kept[pkp]
-
-    wrap(node.runs, "wallet_key", key)
-
-
-@mutant("PKP-150", also="MINT-050", each=[row("low-64-bits", 2**64 - 1), row("high-192-bits", -(2**64))])
-def paths_are_read_in_part(node: Node, read: int) -> None:
-    """Take the key of a wallet's owner where another account's derivation path agrees with the owner's in some bits."""
-    owners: dict[tuple[bytes, int], int] = {}
-
-    def key(derived: View, run: Run, pkp: bytes) -> object:
-        wallet = node.accounts.wallet(run.caller.account_hash, pkp)
-        path = owners.get((pkp, wallet.derivation_path & read))
-        return derived(run, pkp) if path is None else node.keys.wallet_key(path)
-
-    def create(write: View, key_hash: int, address: bytes, path: int, *labels: str) -> object:
-        made = write(key_hash, address, path, *labels)
-        owners[(keccak(address), path & read)] = path
-        return made
-
-    wrap(node.runs, "wallet_key", key)
-    wrap(node.accounts, "create_wallet", create)

@@ -16,7 +16,6 @@ from reference_node.chain.account_config import KeyInfo
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import Address
 from reference_node.node import Node
-from reference_node.permission.keys import pkp_id
 
 NOBODY = Address(b"\x01" * 20)
 
@@ -26,20 +25,7 @@ NOBODY = Address(b"\x01" * 20)
 
 @mutant(
     each=[
-        row("anybody", lambda node, sender: sender not in payers_of(node), breaks="CHAIN-110 MINT-060 MINT-160"),
         row("payers", lambda node, sender: sender in payers_of(node), breaks="CHAIN-100 MINT-060 MINT-160"),
-        row(
-            "admin-payer",
-            lambda node, sender: sender == node.accounts.admin_api_payer(),
-            breaks="CHAIN-100",
-            also="MINT-060 MINT-160",
-        ),
-        row(
-            "last-payer",
-            lambda node, sender: sender == node.accounts.api_payers()[-1],
-            breaks="CHAIN-100",
-            also="MINT-060 MINT-160",
-        ),
         row(
             "admins-of-others",
             lambda node, sender: node.accounts.account_exists(int.from_bytes(keccak(sender))),
@@ -50,40 +36,6 @@ NOBODY = Address(b"\x01" * 20)
 def others_write_for_wallets(node: Node, who: Callable[[Node, Address], bool]) -> None:
     """Let the contract take writes for an unmanaged account from others than its admin; the label says from whom."""
     let_in(node, lambda sender, _: who(node, sender))
-
-
-@mutant("CHAIN-100", each=["remove_usage_api_key", "delete_action", "remove_pkp_from_group"])
-def payers_send_one_write(node: Node, function: str) -> None:
-    """Let the contract take `{function}` for unmanaged accounts from payers, and no other write."""
-    let_in(node, lambda sender, _: sender in payers_of(node), {function})
-
-
-@mutant("CHAIN-100")
-def payers_write_for_usage_keys(node: Node) -> None:
-    """Let payers write for an unmanaged account on behalf of a usage key with the scope."""
-
-    def change(sent: Sent) -> Sent:
-        info = node.accounts.key_info(sent.arguments[0])
-        account = account_behind(node, sent.arguments[0])
-        relayed = account is not None and not account.managed and not info.is_account_key
-        if account is None or not relayed or sent.sender not in payers_of(node):
-            return sent
-        return replace(sent, sender=account.admin_wallet)
-
-    scoped = {"add_group", "remove_group", "add_action_to_group", "remove_action_from_group", "create_wallet"}
-    change_contract(node, change, scoped)
-
-
-@mutant("CHAIN-110", also="MINT-060 MINT-160")
-def wallets_of_usage_keys_write(node: Node) -> None:
-    """Let the contract take writes from registered wallets of the account."""
-
-    def registered(sender: Address, admin: Address) -> bool:
-        account_hash = int.from_bytes(keccak(admin))
-        wallets = node.accounts.wallets(account_hash, 0, 100) if node.accounts.account_exists(account_hash) else []
-        return pkp_id(sender) in {wallet.id for wallet in wallets}
-
-    let_in(node, lambda sender, account: registered(sender, account.admin_wallet))
 
 
 @mutant("CHAIN-110", also="MINT-060 MINT-160")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from eth_utils.crypto import keccak
 
-from conformance.selftest.tools.accounts import NOTHING, Write
-from conformance.selftest.tools.alter import silence, wrap
+from conformance.selftest.tools.accounts import Write
+from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.alter_chain_answers import wrap_rpc
 from conformance.selftest.tools.alter_contract import around_conversion, converted_accounts
 from conformance.selftest.tools.mutant import mutant
@@ -70,12 +70,6 @@ def conversion_sets_no_admin(node: Node) -> None:
     around_conversion(node, lambda write, account, _: write(account, node.accounts.account(account).admin_wallet))
 
 
-@mutant("MODE-030", "MODE-160", "CHAIN-100", also="BILL-320 MODE-090 MODE-100 MODE-250 MODE-360")
-def payer_becomes_the_admin(node: Node) -> None:
-    """Make the payer that sends the conversion the new admin."""
-    around_conversion(node, lambda write, account, _: write(account, node.accounts.api_payers()[0]))
-
-
 @mutant("MODE-040")
 def conversion_changes_the_hash(node: Node) -> None:
     """Answer `eth_call` for a converted account under the hash of its new admin wallet only."""
@@ -96,61 +90,11 @@ def conversion_changes_the_hash(node: Node) -> None:
     wrap_rpc(node, handle)
 
 
-@mutant("MODE-080", "MODE-090", "MODE-360")
-def conversion_drops_usage_keys(node: Node) -> None:
-    """Remove the account's usage keys in a conversion."""
-
-    def act(accounts: AccountConfig, account_hash: int) -> None:
-        for key in _keys(accounts, account_hash):
-            accounts.remove_usage_key(account_hash, key.key_hash)
-
-    _before_conversion(node, act)
-
-
-@mutant("MODE-080", "MODE-090", also="MODE-360")
-def conversion_clears_permissions(node: Node) -> None:
-    """Clear the permissions of usage keys in a conversion."""
-    _before_conversion(node, lambda accounts, account: _permit(accounts, account, lambda _: NOTHING))
-
-
 @mutant("MODE-080", "MODE-090")
 def conversion_widens_permissions(node: Node) -> None:
     """Let usage keys run in every group after a conversion."""
     everywhere: Callable[[Permissions], Permissions] = lambda given: replace(given, execute_in_groups=[0])  # noqa: E731 - short
     _before_conversion(node, lambda accounts, account: _permit(accounts, account, everywhere))
-
-
-@mutant("MODE-080")
-def conversion_renames_usage_keys(node: Node) -> None:
-    """Clear the names of usage keys in a conversion."""
-
-    def act(accounts: AccountConfig, account_hash: int) -> None:
-        for key in _keys(accounts, account_hash):
-            accounts.update_usage_key_metadata(account_hash, key.key_hash, "", key.description)
-
-    _before_conversion(node, act)
-
-
-@mutant("MODE-050", also="MODE-090 MODE-360")
-def conversion_removes_groups(node: Node) -> None:
-    """Remove the account's last group in a conversion."""
-
-    def act(accounts: AccountConfig, account_hash: int) -> None:
-        for group in accounts.groups(account_hash, 0, ALL)[-1:]:
-            accounts.remove_group(account_hash, group.id)
-
-    _before_conversion(node, act)
-
-
-@mutant("MODE-050", "MODE-090", also="MODE-360")
-def conversion_empties_groups(node: Node) -> None:
-    """Empty the lists of all groups in a conversion."""
-
-    def act(accounts: AccountConfig, account_hash: int) -> None:
-        for group in accounts.groups(account_hash, 0, ALL):
-            accounts.update_group(account_hash, Group(*group), [], [])
-
-    _before_conversion(node, act)
 
 
 @mutant("MODE-070")
@@ -160,17 +104,6 @@ def conversion_forgets_actions(node: Node) -> None:
     def act(accounts: AccountConfig, account_hash: int) -> None:
         for action in accounts.actions(account_hash, 0, ALL):
             accounts.delete_action(account_hash, action.cid_hash)
-
-    _before_conversion(node, act)
-
-
-@mutant("MODE-070")
-def conversion_forgets_names_of_actions(node: Node) -> None:
-    """Clear the descriptions of registered actions in a conversion."""
-
-    def act(accounts: AccountConfig, account_hash: int) -> None:
-        for action in accounts.actions(account_hash, 0, ALL):
-            accounts.update_action_metadata(account_hash, action.cid_hash, action.name, "")
 
     _before_conversion(node, act)
 
@@ -187,17 +120,6 @@ def groups_of_converted_accounts_are_renumbered(node: Node) -> None:
         return [group._replace(id=page * size + place) for place, group in enumerate(found, 1)]
 
     wrap(node.accounts, "groups", groups)
-
-
-@mutant("MODE-060", also="EP-230 LIST-050 LIST-170 MINT-030 MODE-360")
-def wallets_of_converted_accounts_are_hidden(node: Node) -> None:
-    """List no wallets of a converted account."""
-    converted = converted_accounts(node)
-
-    def wallets(read: Write, account_hash: int, *page: int) -> object:
-        return [] if account_hash in converted else read(account_hash, *page)
-
-    wrap(node.accounts, "wallets", wallets)
 
 
 @mutant("MODE-060", also="MINT-040 MODE-090 PKP-100 PKP-170")
@@ -227,12 +149,6 @@ def converted_accounts_run_nothing(node: Node) -> None:
     wrap(node.accounts, "can_run", can_run)
 
 
-@mutant("MODE-100")
-def credits_stay_behind(node: Node) -> None:
-    """Leave the credits with the former admin wallet in a conversion."""
-    silence(node.billing, "move")
-
-
 @mutant("MODE-300")
 def credits_follow_one_account_for_each_wallet(node: Node) -> None:
     """Move credits to a new admin wallet once, however many accounts are converted to it."""
@@ -244,17 +160,6 @@ def credits_follow_one_account_for_each_wallet(node: Node) -> None:
             original(account_hash, wallet, new_wallet)
 
     wrap(node.billing, "move", move)
-
-
-@mutant("MODE-100", also="BILL-190 BILL-320")
-def billing_looks_up_the_former_wallet(node: Node) -> None:
-    """Charge nothing to converted accounts."""
-    converted = converted_accounts(node)
-
-    def charge(original: Callable[..., AbstractContextManager[None]], account_hash: int, cents: Cents) -> object:
-        return nullcontext() if account_hash in converted else original(account_hash, cents)
-
-    wrap(node, "charged", charge)
 
 
 @mutant("MODE-100", also="BILL-320 MODE-090")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import threading
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -128,27 +127,6 @@ def race_lets_all_win(node: Node) -> None:
 
     _hold_conversions(node)
     around_conversion(node, convert)
-
-
-@mutant("MODE-260", also="ERR-150 MODE-240")
-def race_is_won_by_nobody(node: Node) -> None:
-    """Convert the account in the first of several concurrent conversions, and refuse each of them."""
-    under_way: Counter[str] = Counter()
-    met: set[str] = set()
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        key = presented(request)
-        under_way[key] += 1
-        if under_way[key] > 1:
-            met.add(key)
-        try:
-            given = await forward(request)
-        finally:
-            under_way[key] -= 1
-        return refusal(409) if key in met and given.accepted else given
-
-    intercept(node, CONVERSION, handler)
-    _hold_conversions(node)
 
 
 # ----------------------------------------------------------------------------------------------------- who may convert

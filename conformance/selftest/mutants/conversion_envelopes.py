@@ -31,17 +31,6 @@ def _signer_in(body: dict[str, JsonValue]) -> JsonValue:
     return members(members(body.get("typed_data")).get("message")).get("address")
 
 
-@mutant("MODE-170", also="EP-030 MODE-150 WSIG-020")
-def new_admin_need_not_be_the_signer(node: Node) -> None:
-    """Make the signer the admin, whatever `new_admin_wallet_address` names."""
-
-    def change(body: JsonValue) -> JsonValue:
-        told, signer = members(body), _signer_in(members(body))
-        return {**told, "new_admin_wallet_address": signer} if signer and "new_admin_wallet_address" in told else body
-
-    change_body(node, CONVERSION, change)
-
-
 @mutant("WSIG-020", also="EP-030 MODE-170")
 def new_admin_may_be_left_out(node: Node) -> None:
     """Accept a conversion without `new_admin_wallet_address`."""
@@ -179,17 +168,6 @@ def refused_conversions_convert(node: Node) -> None:
         return given
 
     intercept(node, CONVERSION, handler)
-
-
-@mutant("WSIG-040", "ENV-010", also="ENV-340 MODE-010")
-def conversions_take_no_object(node: Node) -> None:
-    """Accept a conversion's envelope only as a string."""
-
-    def change(body: JsonValue) -> JsonValue:
-        told = members(body)
-        return {**told, "typed_data": None} if isinstance(told.get("typed_data"), dict) else body
-
-    change_body(node, CONVERSION, change)
 
 
 @mutant("ENV-310")

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import base64
 import time
 from collections.abc import Callable
 from dataclasses import replace
 
 from conformance.selftest.tools.accounts import Write
-from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, wrap
+from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.alter_contract import Sent, account_behind, around_conversion, change_contract
-from conformance.selftest.tools.alter_envelopes import CONVERSION
-from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.interface import Address
 from reference_node.node import Node
-from reference_node.permission.keys import key_hash
 
 
 def old_key_lives(
@@ -74,12 +70,6 @@ def old_key_writes_on(node: Node) -> None:
     old_key_lives(node, *GROUP_WRITES, *KEY_WRITES, *OTHER_WRITES, "remove_pkp_from_group")
 
 
-@mutant("MODE-110", "MODE-010", "ERR-080", also="ACC-150 ACC-160 CHAIN-100 CHAIN-110 MINT-160 MODE-280 MODE-290")
-def old_key_writes_on_for_a_while(node: Node) -> None:
-    """Let the old master key do everything for half a minute after the conversion."""
-    old_key_lives(node, *GROUP_WRITES, *KEY_WRITES, *OTHER_WRITES, "remove_pkp_from_group", seconds=30)
-
-
 @mutant(
     "MODE-110",
     "ERR-080",
@@ -93,52 +83,7 @@ def old_key_keeps_one_write(node: Node, function: str) -> None:
     old_key_lives(node, function)
 
 
-@mutant("MODE-110", "ERR-080", "MODE-210", also="ACC-160 ERR-090 ERR-140 LIST-170 VER-050")
-def old_key_is_answered_success(node: Node) -> None:
-    """Answer success to the old master key, and write nothing."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        if given.status != 401 or not (key := presented(request)):
-            return given
-        try:
-            info = node.accounts.key_info(key_hash(base64.b64decode(key)))
-        except ValueError:
-            return given
-        return answer(200, {"success": True}) if info.is_account_key and not info.managed else given
-
-    intercept(node, ("add_group", "remove_group", "delete_action", "update_usage_api_key", CONVERSION), handler)
-
-
 @mutant("MODE-280", "MODE-290")
 def old_key_reads_and_runs_on(node: Node) -> None:
     """Let the old master key list and run, though the profile states that it is refused."""
     old_key_lives(node)
-
-
-@mutant("MODE-230", also="ACC-150 ACC-160 CHAIN-100 CHAIN-110 ERR-080 MODE-110 MODE-280 MODE-290")
-def later_account_brings_the_old_key_back(node: Node) -> None:
-    """Let old master keys count again as soon as another account is made."""
-    back: set[int] = set()
-    converted: set[int] = set()
-
-    def convert(write: Write, account_hash: int, new_admin: Address) -> None:
-        write(account_hash, new_admin)
-        converted.add(account_hash)
-
-    def new_account(write: Write, *given: object) -> None:
-        write(*given)
-        back.update(converted)
-
-    def key_info(ask: Callable[[int], object], hashed: int) -> object:
-        info = ask(hashed)
-        return info._replace(managed=True) if hashed in back else info  # type: ignore[attr-defined]
-
-    def change(sent: Sent) -> Sent:
-        account = account_behind(node, sent.arguments[0])
-        return sent if account is None or sent.arguments[0] not in back else replace(sent, sender=account.admin_wallet)
-
-    around_conversion(node, convert)
-    wrap(node.accounts, "new_account", new_account)
-    wrap(node.accounts, "key_info", key_info)
-    change_contract(node, change, {"add_group"})

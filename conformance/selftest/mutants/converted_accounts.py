@@ -42,22 +42,6 @@ def envelopes_convert_one_account(node: Node) -> None:
     around_verdict(node, verify, Flow.CONVERT_ACCOUNT)
 
 
-@mutant("CHAIN-100")
-def payers_fill_groups_of_converted_accounts(node: Node) -> None:
-    """Let payers write what groups of converted accounts list."""
-    former, payers = former_admins(node), payers_of(node)
-    writes = {"update_group", "add_pkp_to_group", "remove_pkp_from_group", "remove_action_from_group"}
-    let_in(node, lambda sender, account: sender in payers and account.admin_wallet in former, writes)
-
-
-@mutant("CHAIN-100", also="MINT-160")
-def payers_attach_keys_to_converted_accounts(node: Node) -> None:
-    """Let payers write usage keys of converted accounts."""
-    former, payers = former_admins(node), payers_of(node)
-    writes = {"set_usage_api_key", "update_usage_api_key"}
-    let_in(node, lambda sender, account: sender in payers and account.admin_wallet in former, writes)
-
-
 @mutant("CHAIN-110", also="MINT-160")
 def former_owner_attaches_keys(node: Node) -> None:
     """Let the former admin wallet attach usage keys after a conversion."""
@@ -83,19 +67,6 @@ def keys_of_wallets_register_actions(node: Node) -> None:
     for method in writes:
         wrap(node.accounts, method, write_for)
     let_in(node, lambda sender, _: sender in payers, writes)
-
-
-@mutant("MODE-250", "CHAIN-050", also="EXEC-050 EXEC-230 GRPLIFE-110 GRPLIFE-160 KEYLIFE-150")
-def verdicts_on_converted_accounts_are_kept(node: Node) -> None:
-    """Cache for good what the contract decided on runs in converted accounts."""
-    converted = converted_accounts(node)
-    kept: dict[tuple[int, bytes, bytes], bool] = {}
-
-    def can_execute(view: Callable[..., bool], key: int, action: bytes, wallet: bytes) -> bool:
-        verdict = view(key, action, wallet)
-        return kept.setdefault((key, action, wallet), verdict) if account_of(node, key) in converted else verdict
-
-    wrap(node.accounts, "can_execute", can_execute)
 
 
 @mutant("MODE-250", "CHAIN-050", also="EXEC-230 EXEC-260 KEYLIFE-080")

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from eth_keys.datatypes import PrivateKey
-from eth_utils.crypto import keccak
 
-from conformance.selftest.tools.accounts import account_of
 from conformance.selftest.tools.alter import wrap
-from conformance.selftest.tools.concurrent_requests import Rendezvous
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 from reference_node.permission.keys import CURVE_ORDER
@@ -49,7 +46,7 @@ def another_message_is_signed(node: Node, change: Callable[[str], str]) -> None:
 
 @mutant(
     "PKP-090",
-    each=[row("always", lambda _: NONCE), row("of-one-text", lambda digest: int.from_bytes(digest) % CURVE_ORDER)],
+    each=[row("always", lambda _: NONCE)],
 )
 def signatures_have_the_same_nonce(node: Node, nonce: Callable[[bytes], int]) -> None:
     """Sign with one nonce, always or by all wallets the same text, so that signatures give keys away."""
@@ -73,24 +70,6 @@ def _signed(key: int, digest: bytes, nonce: int) -> str:
     return f"0x{r:064x}{s:064x}{27 + odd:02x}"
 
 
-@mutant("PKP-170", also="PKP-180")
-def wallets_of_usage_keys_have_another_key(node: Node) -> None:
-    """Sign for wallets that usage keys created with a key of another address."""
-    theirs: set[bytes] = set()
-
-    def create(write: Callable[..., object], acting: int, wallet: bytes, *others: object) -> None:
-        write(acting, wallet, *others)
-        if acting != account_of(node, acting):
-            theirs.add(keccak(wallet))
-
-    def key_of(original: Callable[[Run, bytes], bytes], run: Run, pkp: bytes) -> bytes:
-        key = original(run, pkp)
-        return keccak(key) if pkp in theirs else key
-
-    wrap(node.accounts, "create_wallet", create)
-    wrap(node.runs, "wallet_key", key_of)
-
-
 @mutant("PKP-170", also="EXEC-200")
 def third_wallet_signs_as_the_second(node: Node) -> None:
     """Sign for the third and later wallets of an account with the key of the second."""
@@ -102,7 +81,7 @@ def third_wallet_signs_as_the_second(node: Node) -> None:
     wrap(node.runs, "wallet_key", key_of)
 
 
-@mutant("PKP-170", each=[row("signature", "signMessage"), row("private-key", "getPrivateKey")])
+@mutant("PKP-170", each=[row("private-key", "getPrivateKey")])
 def first_answer_of_a_run_is_repeated(node: Node, name: str) -> None:
     """Answer later calls of `{name}` in a run with the first answer: for the same wallet's messages, or for any key."""
     kept: dict[tuple[int, object], tuple[Run, object]] = {}
@@ -113,19 +92,5 @@ def first_answer_of_a_run_is_repeated(node: Node, name: str) -> None:
             return given
         wallet = arguments.get("pkpId") if name == "signMessage" else None
         return kept.setdefault((id(run), wallet), (run, given))[1]
-
-    wrap(node.runs, "host_call", call)
-
-
-@mutant("PKP-170", "EXEC-190", also="EXEC-270 PKP-100")
-def runs_at_once_sign_with_the_wallet_named_last(node: Node) -> None:
-    """Sign in all concurrent runs with the wallet that was named last."""
-    rendezvous, named = Rendezvous(), [""]
-
-    def call(host_call: HostCall, run: Run, name: str, arguments: Mapping[str, object]) -> object:
-        named[0] = str(arguments.get("pkpId"))
-        if name == "signMessage":
-            rendezvous.wait()
-        return host_call(run, name, {**arguments, "pkpId": named[0]})
 
     wrap(node.runs, "host_call", call)

@@ -9,7 +9,6 @@ from conformance.selftest.tools.accounts import Write, account_of, permissions_o
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, body_of, intercept, wrap
 from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant, row
-from reference_node.chain.account_config import Permissions
 from reference_node.node import Node
 
 ACTIONS, PKPS = "change_actions_of_group", "add_pkps_to_group"
@@ -87,23 +86,7 @@ def created_pkp_is_no_wallet_of_the_account(node: Node) -> None:
 
 @mutant(
     "FLOW-060",
-    each=[row(ACTIONS, also="UKEY-110 UKEY-150"), row(PKPS, also="UKEY-190")],
-    also="AUTH-080 SCOPE-090 UKEY-300",
-)
-def flow_asks_for_no_scope(node: Node, function: str) -> None:
-    """Let every usage key of the account `{function}`."""
-
-    def change(original: object, key: int, *arguments: object) -> None:
-        original(node.accounts.key_info(key).account_hash, *arguments)  # type: ignore[operator]
-
-    wrap(node.accounts, function, change)
-
-
-@mutant(
-    "FLOW-060",
     each=[
-        row("removals", lambda added, removed: not added and bool(removed), also="UKEY-150"),
-        row("additions", lambda added, removed: bool(added) and not removed, also="UKEY-110"),
         row("both-in-one", lambda added, removed: bool(added) and bool(removed), also="UKEY-110 UKEY-150"),
     ],
     also="AUTH-080 SCOPE-090 UKEY-300",
@@ -121,11 +104,7 @@ def some_changes_of_actions_ask_for_no_scope(node: Node, free: Callable[[object,
 @mutant(
     "FLOW-060",
     each=[
-        row("remove-pkp-for-pkps", PKPS, "remove_pkp_from_groups", also="UKEY-190"),
-        row("manage-actions-for-pkps", PKPS, "manage_ipfs_ids_in_groups", also="UKEY-190"),
         row("execute-for-pkps", PKPS, "execute_in_groups", also="UKEY-190"),
-        row("add-pkp-for-actions", ACTIONS, "add_pkp_to_groups", also="UKEY-110 UKEY-150"),
-        row("execute-for-actions", ACTIONS, "execute_in_groups", also="UKEY-110 UKEY-150"),
     ],
     also="AUTH-080 SCOPE-090 UKEY-300",
 )
@@ -140,9 +119,7 @@ def flow_takes_another_scope(node: Node, function: str, scope: str) -> None:
     wrap(node.accounts, function, change)
 
 
-@mutant(
-    "FLOW-070", each=[row("removals", "remove", "add"), row("additions", "add", "remove")], also="AUTH-040 AUTH-200"
-)
+@mutant("FLOW-070", each=[row("removals", "remove", "add")], also="AUTH-040 AUTH-200")
 def change_of_actions_needs_no_key(node: Node, given: str, missing: str) -> None:
     """Answer success to such changes of the actions of a group without a key."""
 
@@ -154,23 +131,7 @@ def change_of_actions_needs_no_key(node: Node, given: str, missing: str) -> None
     intercept(node, "groups/1/actions", handler)
 
 
-@mutant("FLOW-060", also="AUTH-080 UKEY-110 UKEY-150 UKEY-290")
-def scope_for_another_group_is_enough(node: Node) -> None:
-    """Take a key that may manage the actions of any group for one that may manage those of this group."""
-
-    def change(original: object, key: int, *arguments: object) -> None:
-        info = node.accounts.key_info(key)
-        found = [known for known in node.accounts.usage_keys(info.account_hash, 0, 100) if known.key_hash == key]
-        permissions: Permissions | None = found[0].permissions if found else None
-        owner = permissions is not None and bool(permissions.manage_ipfs_ids_in_groups)
-        original(info.account_hash if owner else key, *arguments)  # type: ignore[operator]
-
-    wrap(node.accounts, ACTIONS, change)
-
-
-@mutant(
-    "FLOW-070", each=["groups/1/actions", "groups/1/pkps", row("pkps/create", also="VER-050")], also="AUTH-040 AUTH-200"
-)
+@mutant("FLOW-070", each=["groups/1/pkps", row("pkps/create", also="VER-050")], also="AUTH-040 AUTH-200")
 def flow_needs_no_key(node: Node, path: str) -> None:
     """Answer success to `{path}` without a key."""
 

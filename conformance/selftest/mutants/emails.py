@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from pydantic import JsonValue
-
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, body_of, intercept, wrap
 from conformance.selftest.tools.alter_payments import (
     Confirm,
@@ -27,23 +25,6 @@ def new_accounts_take_no_email(node: Node) -> None:
 
     async def handler(request: Received, forward: Forward) -> Answered:
         return answer(422, {"code": "request-invalid"}) if "email" in body_of(request) else await forward(request)
-
-    intercept(node, "new_account", handler)
-
-
-@mutant("AKEY-080")
-def accounts_with_an_email_are_told_the_wallet_before(node: Node) -> None:
-    """Answer to an account with an e-mail address the wallet of the account that was made before it."""
-    told: list[JsonValue] = []
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        if not given.accepted:
-            return given
-        made = json.loads(given.body)
-        told.append(made["wallet_address"])
-        before = {**made, "wallet_address": told[-2:][0]}
-        return answer(given.status, before) if body_of(request).get("email") else given
 
     intercept(node, "new_account", handler)
 
@@ -99,7 +80,7 @@ def payment_is_credited_to_the_first_of_one_email(node: Node) -> None:
     wrap(ledger_of(node), "credit", credit)
 
 
-@mutant("EP-080", each=["none", "the_first", "in_capitals"])
+@mutant("EP-080", each=["none", "in_capitals"])
 def emails_are_not_forwarded_as_they_are(node: Node, kind: str) -> None:
     """Forward another e-mail address than the account's: {kind}."""
     seen: list[str] = []

@@ -15,14 +15,11 @@ from conformance.selftest.tools.alter import (
     Received,
     answer,
     change_answer,
-    change_items,
-    each,
     intercept,
     members,
 )
 from conformance.selftest.tools.api_keys import key_book, presented
 from conformance.selftest.tools.mutant import mutant, row
-from conformance.selftest.tools.operations import LISTS
 from reference_node.node import Node
 
 
@@ -73,11 +70,7 @@ def _value(text: str) -> JsonValue:
         row("get-remove_usage_api_key", ("remove_usage_api_key",), "POST", "GET"),
         row("get-delete_action", ("delete_action",), "POST", "GET"),
         row("get-create_wallet", ("create_wallet",), "POST", "GET"),
-        row("post-lists", LISTS, "GET", "POST"),
         row("post-get_api_payers", ("get_api_payers",), "GET", "POST"),
-        row("get-create_payment_intent", ("billing/create_payment_intent",), "POST", "GET"),
-        row("get-confirm_payment", ("billing/confirm_payment",), "POST", "GET"),
-        row("post-balance", ("billing/balance",), "GET", "POST"),
         row("post-stripe_config", ("billing/stripe_config",), "GET", "POST"),
     ],
 )
@@ -94,12 +87,6 @@ def _misspelt(address: JsonValue) -> str:
 
 
 @mutant("EP-430")
-def checksum_of_a_wallet_is_wrong(node: Node) -> None:
-    """Show addresses with a wrong checksum in `list_wallets`."""
-    change_items(node, "list_wallets", each(lambda item: {**item, "wallet_address": _misspelt(item["wallet_address"])}))
-
-
-@mutant("EP-430")
 def checksum_of_the_contract_is_wrong(node: Node) -> None:
     """Answer `contract_address` with a wrong checksum."""
     change_answer(
@@ -109,18 +96,9 @@ def checksum_of_the_contract_is_wrong(node: Node) -> None:
     )
 
 
-@mutant("EP-430", also="EP-350 VER-050")
-def new_wallet_address_is_padded(node: Node) -> None:
-    """Answer the address from `create_wallet` padded to 32 bytes."""
-    change_answer(
-        node, "create_wallet", lambda value: {"wallet_address": f"0x{str(members(value)['wallet_address'])[2:]:0>64}"}
-    )
-
-
 @mutant(
     "EP-420",
     each=[
-        row("put-add_group", "add_group", "PUT"),
         row("patch-add_group", "add_group", "PATCH"),
         row("delete-remove_group", "remove_group", "DELETE"),
         row("put-create_payment_intent", "billing/create_payment_intent", "PUT"),

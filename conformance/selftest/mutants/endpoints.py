@@ -59,16 +59,6 @@ def email_is_required(node: Node) -> None:
     intercept(node, "new_account", handler)
 
 
-@mutant("EP-070", also="EP-040 EP-080")
-def email_is_refused(node: Node) -> None:
-    """Refuse `new_account` with an email."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        return refusal(422) if "email" in body_of(request) else await forward(request)
-
-    intercept(node, "new_account", handler)
-
-
 @mutant("EP-100", also="EP-030")
 def account_name_is_optional(node: Node) -> None:
     """Accept `new_account` without a name."""

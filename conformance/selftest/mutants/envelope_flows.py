@@ -12,7 +12,6 @@ from conformance.selftest.tools.alter_envelopes import (
     About,
     Check,
     around_verdict,
-    good_once,
     refuse,
     where_another_signed,
 )
@@ -54,12 +53,6 @@ def _by_any_flow(verify: Check, data: Members, signature: object, about: About) 
         except BadRequest:
             continue
     raise refuse("signature-mismatch")
-
-
-@mutant("ENV-460", also="BILL-300 MINT-180 MINT-190 MODE-270")
-def envelopes_are_good_once(node: Node) -> None:
-    """Refuse an envelope that was accepted before."""
-    good_once(node)
 
 
 @mutant("ENV-280", "ENV-460", also="ENV-260")

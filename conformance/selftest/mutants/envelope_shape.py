@@ -106,21 +106,6 @@ def missing_domains_are_the_nodes_own(node: Node) -> None:
     _read(node, change)
 
 
-@mutant("ENV-430", also="ENV-240")
-def leading_zeros_do_not_count(node: Node) -> None:
-    """Accept numbers that begin with zeros, blanks or a plus sign."""
-
-    def change(document: Members, _: About) -> Members:
-        domain, message = document["domain"], _message(document)
-        if isinstance(domain, dict) and isinstance(domain["chainId"], str):
-            domain["chainId"] = domain["chainId"].lstrip("0") or "0"
-        if isinstance(message["issuedAt"], str) and not message["issuedAt"].startswith("0x"):
-            message["issuedAt"] = message["issuedAt"].lstrip(" +0") or "0"
-        return document
-
-    _read(node, change)
-
-
 @mutant("ENV-430")
 def numbers_have_to_be_texts(node: Node) -> None:
     """Refuse a chain id or a time as a JSON integer, though the profile says that it is accepted."""

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
 
-from eth_utils.crypto import keccak
-
-from conformance.selftest.tools.alter_envelopes import About, Check, around_verdict, where_another_signed
+from conformance.selftest.tools.alter_envelopes import About, Check, around_verdict
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.variants.other_envelope_forms import other_envelope_forms
 from reference_node.node import Node
 from reference_node.permission.keys import CURVE_ORDER
-from reference_node.permission.signatures import parse_signature, recover
 from reference_node.problems import BadRequest
 
 
@@ -70,7 +65,6 @@ RECOVERY_BYTE = re.compile(r"^(0x.{128})([0-9a-fA-F]{2})$")
 @mutant(
     "ENV-370",
     each=[
-        row("of-a-transaction", {35: 27, 36: 28}),
         row("plus-two", {29: 27, 30: 28}),
         row("below-256", {254: 27, 255: 28}),
     ],
@@ -108,20 +102,6 @@ def last_bytes_of_0_and_1_are_tried_both_ways(node: Node) -> None:
             return original(data, f"{found[1]}{1 - int(found[2]):02x}", **about)
 
     around_verdict(node, verify)
-
-
-@mutant("ENV-390", also="ENV-210 ENV-220")
-def personal_signatures_are_good_too(node: Node) -> None:
-    """Accept a personal_sign over the envelope's JSON."""
-
-    def judge(_: Check, data: dict[str, Any], signature: object, __: About) -> object:
-        text = json.dumps(data, separators=(",", ":"), ensure_ascii=False).encode()
-        signed = keccak(b"\x19Ethereum Signed Message:\n" + str(len(text)).encode() + text)
-        signer = recover(signed, parse_signature(signature))
-        node.envelopes.check_signer(signer, node.envelopes.address(data["message"]))
-        return signer
-
-    where_another_signed(node, judge)
 
 
 @mutant("ENV-380", also="ENV-210 ENV-220")

@@ -47,16 +47,6 @@ def _names(fields: object) -> object:
     return [field.get("name") if isinstance(field, dict) else None for field in fields]
 
 
-@mutant("ENV-040", "ENV-050", also="ENV-110 ENV-120 ENV-220")
-def order_of_fields_does_not_count(node: Node) -> None:
-    """Accept the fields of a type in any order."""
-
-    def sorted_by_name(fields: object) -> object:
-        return sorted(fields, key=lambda field: str(_names([field]))) if isinstance(fields, list) else fields
-
-    _types(node, sorted_by_name)
-
-
 @mutant("ENV-100", "ENV-110", "ENV-120", "ENV-440", also="ENV-220")
 def types_of_fields_do_not_count(node: Node) -> None:
     """Compare only the names of the fields."""
@@ -75,12 +65,6 @@ def more_fields_do_no_harm(node: Node) -> None:
                 raise refuse("typed-data-types")
 
     replace_check(node, "check_types", check)
-
-
-@mutant("ENV-110", "ENV-120", also="ENV-220")
-def more_structs_do_no_harm(node: Node) -> None:
-    """Ignore structs beside the two canonical ones."""
-    _types(node, lambda fields: fields)
 
 
 @mutant("ENV-100", also="ENV-110 ENV-120 ENV-220")

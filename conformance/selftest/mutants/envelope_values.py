@@ -2,39 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import re
-
 from conformance.selftest.tools.alter import silence, wrap
 from conformance.selftest.tools.alter_envelopes import Check, refuse, replace_check
-from conformance.selftest.tools.mutant import mutant, row
+from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.interface import Address
 from reference_node.node import Node
-from reference_node.permission.typed_data import SIZE_LIMIT, Members, domain_name
-
-CANONICAL = re.compile("0|[1-9][0-9]*")
-
-
-@mutant(
-    each=[
-        row("name", breaks="ENV-470"),
-        row("version", breaks="ENV-480"),
-        row("chainId", breaks="ENV-200", also="BILL-240 MODE-340"),
-    ],
-    also="ENV-220",
-)
-def domain_member_is_ignored(node: Node, member: str) -> None:
-    """Accept any `{member}` of the domain."""
-
-    def check(original: Check, domain: Members, chain_id: int, title: str) -> None:
-        right = {"name": domain_name(title), "version": "1", "chainId": str(chain_id)}
-        if member == "chainId" and not CANONICAL.fullmatch(str(domain[member])):
-            original(domain, chain_id, title)  # how a number is written is looked at as before
-            return
-        original({**domain, member: right[member]}, chain_id, title)
-
-    wrap(node.envelopes, "check_domain", check)
-
+from reference_node.permission.typed_data import Members, domain_name
 
 LOWEST_64_BITS = 2**64 - 1
 
@@ -157,34 +130,3 @@ def _limit(node: Node, limit: int) -> None:
             raise refuse("typed-data-too-large")
 
     replace_check(node, "check_size", check)
-
-
-@mutant("ENV-320")
-def size_may_be_a_byte_more(node: Node) -> None:
-    """Accept 4097 bytes."""
-    _limit(node, SIZE_LIMIT + 1)
-
-
-@mutant("ENV-310")
-def size_has_to_be_a_byte_less(node: Node) -> None:
-    """Refuse 4096 bytes."""
-    _limit(node, SIZE_LIMIT - 1)
-
-
-@mutant("ENV-310")
-def size_is_a_thousand_times_four(node: Node) -> None:
-    """Refuse more than 4000 bytes."""
-    _limit(node, 4000)
-
-
-@mutant("ENV-320")
-def size_counts_what_was_parsed(node: Node) -> None:
-    """Leave blanks and escapes in an envelope's string out of its size."""
-
-    def check(original: Check, text: str) -> None:
-        try:
-            original(json.dumps(json.loads(text), separators=(",", ":")))
-        except json.JSONDecodeError:
-            original(text)
-
-    wrap(node.envelopes, "check_size", check)

@@ -12,9 +12,8 @@ from pydantic import JsonValue
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, body_of, intercept
 from conformance.selftest.tools.api_keys import key_book, presented, under
 from conformance.selftest.tools.mutant import mutant, row
-from conformance.selftest.tools.operations import LISTS, SERVED, WRITES
+from conformance.selftest.tools.operations import SERVED, WRITES
 from reference_node.node import Node
-from reference_node.permission.keys import key_hash, parse_key
 
 Remark = Callable[[Received, Answered], Answered]
 
@@ -34,19 +33,7 @@ def _told(given: Answered, **more: JsonValue) -> Answered:
     return replace(given, body=json.dumps({**json.loads(given.body), **more}).encode())
 
 
-def _account_of(request: Received) -> int | None:
-    """Return the hash of the key of a request; None where it has none that can be a key."""
-    secret = parse_key(presented(request))
-    return None if secret is None else key_hash(secret)
-
-
 # ------------------------------------------------------------------------------------- what does not look like one
-
-
-@mutant("ERR-140", also="VER-050")
-def refusals_have_status_200(node: Node) -> None:
-    """Answer refusals with status 200 and an error in the body."""
-    _remark(node, (*WRITES, "get_service_action_ipfs_id"), lambda _, given: answer(200, {"error": given.status}))
 
 
 @mutant("ERR-140", also="VER-050")
@@ -59,15 +46,6 @@ def refusals_redirect(node: Node) -> None:
 def unknown_groups_are_server_faults(node: Node) -> None:
     """Answer status 500 instead of 404."""
     _remark(node, WRITES, lambda _, given: replace(given, status=500) if given.status == 404 else given)
-
-
-@mutant(
-    "ERR-140",
-    also="EP-310 GRPLIFE-150 GRPLIFE-200 KEYLIFE-100 KEYLIFE-110 KEYLIFE-120 KEYLIFE-180 KEYLIFE-190 LIST-170 PKP-160",
-)
-def unknown_things_are_ignored(node: Node) -> None:
-    """Answer success instead of 404."""
-    _remark(node, WRITES, lambda _, given: answer(200, {"success": True}) if given.status == 404 else given)
 
 
 @mutant("ERR-140")
@@ -96,22 +74,6 @@ def keys_of_other_accounts_can_be_removed(node: Node) -> None:
 
 
 # ----------------------------------------------------------------------------------------- what changes something
-
-
-@mutant("ERR-150", also="GRPLIFE-150 GRPLIFE-200 LIST-170")
-def wrong_group_costs_the_newest_group(node: Node) -> None:
-    """Remove the account's newest group when `remove_group` refuses an unknown one."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        key = _account_of(request)
-        account = 0 if key is None else node.accounts.key_info(key).account_hash
-        if given.status == 404 and account:
-            for newest in node.accounts.groups(account, 0, 100)[-1:]:
-                node.accounts.remove_group(account, newest.id)
-        return given
-
-    intercept(node, "remove_group", handler)
 
 
 @mutant("ERR-150", each=["update_group", row("delete_action", also="ACT-210")], also="ACC-120 LIST-170")
@@ -171,16 +133,10 @@ def half_of_a_refused_group_is_made(node: Node) -> None:
 # --------------------------------------------------------------------------------------------- what gives a key away
 
 
-@mutant("ERR-160", each=[row("malformed", 422), row("no-json", 400)], also="UKEY-360")
+@mutant("ERR-160", each=[row("malformed", 422)], also="UKEY-360")
 def refusals_repeat_the_body(node: Node, status: int) -> None:
     """Repeat the body in refusals with status {status}."""
     _remark(node, WRITES, lambda got, given: _told(given, near=got.body.decode()) if given.status == status else given)
-
-
-@mutant("ERR-160")
-def refusals_repeat_the_query(node: Node) -> None:
-    """Repeat the query in refusals of a malformed one."""
-    _remark(node, LISTS, lambda got, given: _told(given, query=got.query) if given.status == 422 else given)
 
 
 @mutant("ERR-160")
@@ -211,14 +167,3 @@ def refusals_spell_the_key_in_hex(node: Node) -> None:
         return _told(given, unknown=base64.b64decode(key).hex())
 
     _remark(node, ("remove_usage_api_key", "update_usage_api_key_metadata"), named)
-
-
-@mutant("ERR-160")
-def refusals_quote_a_key_for_urls(node: Node) -> None:
-    """Repeat an unknown key in URL-safe base64 in the refusal's URL."""
-
-    def named(got: Received, given: Answered) -> Answered:
-        key = presented(got).replace("+", "-").replace("/", "_").rstrip("=")
-        return _told(given, type=f"https://errors.example/unknown-key/{key}") if given.status == 401 else given
-
-    _remark(node, "create_wallet", named)

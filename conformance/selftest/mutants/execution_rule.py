@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from conformance.selftest.tools.accounts import accounts_made, permissions_of
+from conformance.selftest.tools.accounts import accounts_made
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.alter_runs import Lists, Permits, all_groups, decide, own_groups, permits
 from conformance.selftest.tools.mutant import mutant, row
@@ -23,17 +23,6 @@ def _decide_wallets(node: Node, executable: Callable[[int, bytes, bytes], bool])
 # ------------------------------------------------------------------------------------------ one and the same group
 
 
-@mutant("EXEC-060", "EXEC-080", "EXEC-090", also="EXEC-200 GRP-120")
-def conditions_hold_in_different_groups(node: Node) -> None:
-    """Permit a run where one of the key's groups lists the action and another one the wallet."""
-
-    def executable(key: int, action: bytes, wallet: bytes) -> bool:
-        groups = own_groups(node, key)
-        return any(one.has_action(action) for one in groups) and any(one.has_wallet(wallet) for one in groups)
-
-    _decide_wallets(node, executable)
-
-
 @mutant("EXEC-060", "EXEC-070", also="AUTH-080 EXEC-080 EXEC-090 EXEC-200 GRP-120")
 def wallet_is_looked_for_in_all_groups(node: Node) -> None:
     """Look for the wallet in all groups of the account, not only in the key's."""
@@ -45,76 +34,11 @@ def wallet_is_looked_for_in_all_groups(node: Node) -> None:
     _decide_wallets(node, executable)
 
 
-@mutant(
-    "EXEC-070",
-    also="AUTH-080 EXEC-040 EXEC-060 EXEC-080 EXEC-090 EXEC-210 EXEC-230 GRP-120 GRPLIFE-110",
-)
-def action_is_looked_for_in_all_groups(node: Node) -> None:
-    """Look for the action in all groups of the account, not only in the key's."""
-
-    def executable(key: int, action: bytes, wallet: bytes | None) -> bool:
-        listed = any(one.has_action(action) for one in all_groups(node, key))
-        return listed and any(one.has_wallet(wallet) for one in own_groups(node, key))
-
-    wrap(node.accounts, "can_run", lambda _, key, action: executable(key, action, None))
-    _decide_wallets(node, executable)
-
-
-@mutant(
-    "EXEC-070",
-    also="AUTH-080 EXEC-030 EXEC-090 EXEC-230 GRP-150 GRPLIFE-120 KEYLIFE-030 SCOPE-020 SCOPE-110 UKEY-270 UKEY-290",
-)
-def fitting_group_helps_every_key(node: Node) -> None:
-    """Let a key that may execute in some group use every group of the account."""
-    decide(node, reach=lambda node, key: all_groups(node, key) if own_groups(node, key) else [])
-
-
-@mutant("EXEC-350", also="EXEC-010 EXEC-020 EXEC-090 GRP-060")
-def first_group_with_the_action_decides(node: Node) -> None:
-    """Look for the wallet only in the first of the key's groups that list the action."""
-
-    def executable(key: int, action: bytes, wallet: bytes) -> bool:
-        fitting = [one for one in own_groups(node, key) if one.has_action(action)]
-        return bool(fitting) and fitting[0].has_wallet(wallet)
-
-    _decide_wallets(node, executable)
-
-
-@mutant("EXEC-350", also="EXEC-010 EXEC-020 EXEC-090 GRP-060 UKEY-280 UKEY-290")
-def every_group_has_to_list_both(node: Node) -> None:
-    """Refuse a run where one of the key's groups lacks the action or the wallet."""
-
-    def executable(key: int, action: bytes, wallet: bytes) -> bool:
-        return all(permits(one, action, wallet) for one in own_groups(node, key))
-
-    _decide_wallets(node, executable)
-
-
-@mutant("EXEC-350", also="AKEY-070 EXEC-020 EXEC-090 GRP-060 GRP-250")
-def newest_group_decides_for_the_account_key(node: Node) -> None:
-    """Decide a run of the account key by the account's newest group alone."""
-    decide(
-        node,
-        reach=lambda node, key: (
-            own_groups(node, key)[-1:] if permissions_of(node, key) is None else own_groups(node, key)
-        ),
-    )
-
-
 # ------------------------------------------------------------------------------------------ conditions
 
 
 @mutant(
     each=[
-        row(
-            "any-action",
-            lambda group, _, wallet: group.has_wallet(wallet),
-            breaks="EXEC-040 EXEC-220 EXEC-120",
-            also=(
-                "ACT-070 EXEC-060 EXEC-070 EXEC-080 EXEC-090 EXEC-210 EXEC-230 GRP-140 GRPLIFE-050 GRPLIFE-060 "
-                "GRPLIFE-070 GRPLIFE-160"
-            ),
-        ),
         row(
             "any-wallet",
             lambda group, action, _: group.has_action(action),
@@ -146,12 +70,6 @@ def newest_group_decides_for_the_account_key(node: Node) -> None:
             also="EXEC-040 EXEC-090 EXEC-210 EXEC-220 GRP-110",
         ),
         row(
-            "either-wildcard-for-both",
-            lambda group, action, wallet: WILDCARD in group.actions + group.wallets or permits(group, action, wallet),
-            breaks="GRP-110",
-            also="EXEC-040 EXEC-050 EXEC-080 EXEC-090 EXEC-200 EXEC-210 EXEC-220",
-        ),
-        row(
             "first-wallet-alone",
             lambda group, action, wallet: group.has_action(action) and wallet in (None, *group.wallets[:1]),
             breaks="GRP-060 GRP-040",
@@ -171,30 +89,11 @@ def newest_group_decides_for_the_account_key(node: Node) -> None:
             breaks="GRP-140 EXEC-050 EXEC-230",
             also="EXEC-060 EXEC-070 EXEC-080 EXEC-090 EXEC-120 EXEC-200 GRPLIFE-040",
         ),
-        row(
-            "all-where-nothing",
-            lambda group, action, wallet: not group.wallets + group.actions or permits(group, action, wallet),
-            breaks="GRP-140",
-            also="EXEC-040 EXEC-050 EXEC-090 EXEC-120 EXEC-200 EXEC-210 EXEC-220 EXEC-230 GRPLIFE-060",
-        ),
     ]
 )
 def group_permits_by_another_rule(node: Node, rule: Permits) -> None:
     """Decide by another rule whether a group permits an action and a wallet; the label says by which."""
     decide(node, permits=rule)
-
-
-@mutant("EXEC-200", also="EXEC-050")
-def first_wallet_opens_the_others(node: Node) -> None:
-    """Permit every wallet in a run that has used one."""
-    opened: list[Run] = []
-
-    def may_use(original: Callable[[Run, bytes], bool], run: Run, pkp_id: bytes) -> bool:
-        if original(run, pkp_id):
-            opened.append(run)
-        return any(one is run for one in opened)
-
-    wrap(node.runs, "may_use", may_use)
 
 
 @mutant("EXEC-010")
@@ -214,21 +113,6 @@ def first_wallet_pins_the_group(node: Node) -> None:
 
 
 # ------------------------------------------------------------------------------------------ wildcards
-
-
-@mutant("EXEC-080", also="EXEC-090 EXEC-200 GRP-120")
-def wildcards_combine_across_groups(node: Node) -> None:
-    """Let a wildcard of one of the key's groups count in the others, too."""
-
-    def executable(key: int, action: bytes, wallet: bytes) -> bool:
-        groups = own_groups(node, key)
-        all_actions = any(WILDCARD in one.actions for one in groups)
-        all_wallets = any(WILDCARD in one.wallets for one in groups)
-        return any(
-            (all_actions or one.has_action(action)) and (all_wallets or one.has_wallet(wallet)) for one in groups
-        )
-
-    _decide_wallets(node, executable)
 
 
 @mutant(
@@ -259,18 +143,6 @@ def groups_of_the_same_number_are_shared(node: Node) -> None:
     def reach(node: Node, key: int) -> list[Lists]:
         numbers = {one.id for one in own_groups(node, key)}
         return [one for account in accounts for one in all_groups(node, account) if one.id in numbers]
-
-    decide(node, reach=reach)
-
-
-@mutant("EXEC-130", also="EXEC-030 EXEC-040 EXEC-050 EXEC-070 EXEC-090 EXEC-200 UKEY-270 UKEY-330")
-def wildcards_reach_other_accounts(node: Node) -> None:
-    """Let groups of other accounts count for every key, where they permit all wallets."""
-    accounts = accounts_made(node)
-
-    def reach(node: Node, key: int) -> list[Lists]:
-        others = [one for account in accounts for one in all_groups(node, account) if WILDCARD in one.wallets]
-        return own_groups(node, key) + (others if own_groups(node, key) else [])
 
     decide(node, reach=reach)
 

@@ -11,7 +11,6 @@ from conformance.selftest.tools.api_keys import header, key_book, presented, und
 from conformance.selftest.tools.concurrent_requests import one_answer_at_a_time
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
-from reference_node.permission.runs import Run
 
 Question = tuple[int, bytes, bytes | None]
 """A key, an action, and a wallet or none."""
@@ -57,18 +56,6 @@ def _is_account_key(node: Node, key: int) -> bool:
             also="AUTH-150 AUTH-170 EXEC-010 EXEC-090 UKEY-290",
         ),
         row(
-            "first",
-            lambda groups: groups[:1],
-            breaks="EXEC-350 UKEY-290",
-            also="EXEC-010 KEYLIFE-020 LIM-040 UKEY-260 UKEY-310",
-        ),
-        row(
-            "last",
-            lambda groups: groups[-1:],
-            breaks="EXEC-350",
-            also="EXEC-010 KEYLIFE-020 LIM-040 UKEY-260 UKEY-290 UKEY-310",
-        ),
-        row(
             "up-to-the-largest",
             lambda groups: [0] if 0 in groups else [*range(1, max(groups, default=0) + 1)],
             breaks="EXEC-030",
@@ -92,15 +79,6 @@ def key_runs_in_other_groups(node: Node, change: Callable[[list[int]], list[int]
 @mutant(
     each=[
         row(
-            "usage-keys-run-nothing",
-            lambda right, owner: right and owner,
-            breaks="EXEC-010 EXEC-090",
-            also=(
-                "AUTH-150 AUTH-160 AUTH-170 BILL-320 EXEC-250 EXEC-350 LIM-040 MINT-150 MODE-090 SCOPE-020 "
-                "UKEY-260 UKEY-280 UKEY-290 UKEY-310 UKEY-320"
-            ),
-        ),
-        row(
             "account-key-runs-all",
             lambda right, owner: right or owner,
             breaks="EXEC-120 EXEC-040 EXEC-090",
@@ -122,84 +100,7 @@ def kind_of_key_decides(node: Node, change: Callable[[bool, bool], bool]) -> Non
     change_verdicts(node, lambda right, question: change(right, _is_account_key(node, question[0])))
 
 
-@mutant(
-    "EXEC-010",
-    also="AUTH-150 AUTH-170 EXEC-090 EXEC-250 SCOPE-020 SCOPE-090 UKEY-260 UKEY-280 UKEY-290 UKEY-310 UKEY-320",
-)
-def running_needs_a_management_permission(node: Node) -> None:
-    """Refuse runs of usage keys without `manage_ipfs_ids_in_groups`."""
-
-    def change(right: bool, question: Question) -> bool:
-        permissions = permissions_of(node, question[0])
-        return right and (permissions is None or bool(permissions.manage_ipfs_ids_in_groups))
-
-    change_verdicts(node, change)
-
-
-@mutant(
-    "EXEC-030",
-    "EXEC-090",
-    also=(
-        "AUTH-080 CHAIN-050 EXEC-040 EXEC-050 EXEC-070 EXEC-130 EXEC-210 EXEC-230 GRP-150 GRPLIFE-040 "
-        "GRPLIFE-050 GRPLIFE-060 GRPLIFE-070 GRPLIFE-110 GRPLIFE-160 KEYLIFE-030 SCOPE-020 SCOPE-110 "
-        "UKEY-270 UKEY-300 UKEY-330"
-    ),
-)
-def verdicts_are_remembered_for_every_key(node: Node) -> None:
-    """Remember that an action may use a wallet, but not for which key."""
-    granted: set[tuple[bytes, bytes | None]] = set()
-
-    def change(right: bool, question: Question) -> bool:
-        if right:
-            granted.add(question[1:])
-        return question[1:] in granted
-
-    change_verdicts(node, change)
-
-
-@mutant("EXEC-050", "EXEC-200", "EXEC-090", also="CHAIN-050 EXEC-060 EXEC-080 EXEC-230 GRPLIFE-040")
-def verdicts_are_remembered_for_every_wallet(node: Node) -> None:
-    """Remember that a key may run an action with a wallet, but not with which."""
-    granted: set[tuple[int, bytes]] = set()
-
-    def may_use(original: Callable[[Run, bytes], bool], run: Run, pkp_id: bytes) -> bool:
-        question = run.caller.key_hash, run.action
-        if original(run, pkp_id):
-            granted.add(question)
-        return question in granted
-
-    wrap(node.runs, "may_use", may_use)
-
-
 # ------------------------------------------------------------------------------------------ account key
-
-
-@mutant("EXEC-120", "EXEC-050", also="EXEC-060 EXEC-080 EXEC-090 EXEC-200 EXEC-230 GRP-140 GRPLIFE-040")
-def account_key_uses_every_wallet(node: Node) -> None:
-    """Let the account key run what some group lists, with any wallet."""
-    can_run = node.accounts.can_run
-
-    def change(right: bool, question: Question) -> bool:
-        return right or (_is_account_key(node, question[0]) and can_run(question[0], question[1]))
-
-    change_verdicts(node, change)
-
-
-@mutant(
-    "EXEC-120",
-    also=(
-        "ACT-070 EXEC-040 EXEC-060 EXEC-080 EXEC-090 EXEC-210 EXEC-220 EXEC-230 GRP-140 GRPLIFE-050 "
-        "GRPLIFE-060 GRPLIFE-070"
-    ),
-)
-def account_key_runs_every_action(node: Node) -> None:
-    """Let the account key run any action with a wallet that some group lists."""
-
-    def change(right: bool, question: Question) -> bool:
-        key, _, wallet = question
-        return right or (_is_account_key(node, key) and any(one.has_wallet(wallet) for one in all_groups(node, key)))
-
-    change_verdicts(node, change)
 
 
 @mutant("EXEC-020", also="AKEY-070 AUTH-150 EXEC-090 GRP-250")

@@ -7,12 +7,11 @@ import re
 from collections.abc import Callable, Mapping
 from typing import NoReturn
 
-from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, wrap
-from conformance.selftest.tools.alter_runs import RUN, own_groups
+from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.alter_runs import own_groups
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 from reference_node.permission.runs import REFUSED, Caller, Run
-from reference_node.permission.signatures import message_digest, sign
 from reference_node.problems import Forbidden
 from reference_node.sandbox import HostError, HostRefusal, RunResult
 
@@ -39,24 +38,6 @@ def code_runs_before_it_is_refused(node: Node, told: Callable[[RunResult], str])
     wrap(node.runs, "run", run)
 
 
-@mutant(
-    "EXEC-030",
-    "EXEC-040",
-    "EXEC-050",
-    "EXEC-090",
-    also="ERR-140 EXEC-060 EXEC-070 EXEC-080 EXEC-120 EXEC-220 GRPLIFE-160",
-)
-def refusal_is_a_success_with_an_error(node: Node) -> None:
-    """Answer a refused run with 200, like code that failed."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        failed = answer(200, {"response": None, "logs": "not permitted", "has_error": True})
-        return failed if given.status == FORBIDDEN else given
-
-    intercept(node, RUN, handler)
-
-
 def _rejecting(original: Called, run: Run, name: str, arguments: Mapping[str, object]) -> object:
     try:
         return original(run, name, arguments)
@@ -68,20 +49,6 @@ def _rejecting(original: Called, run: Run, name: str, arguments: Mapping[str, ob
 def refusal_is_an_exception_of_the_script(node: Node) -> None:
     """Reject the script's promise when a wallet is refused, and let it go on."""
     wrap(node.runs, "host_call", _rejecting)
-
-
-@mutant("EXEC-200", "EXEC-090", also="EXEC-380")
-def refusal_can_be_swallowed(node: Node) -> None:
-    """Refuse a run for a refused wallet only where the script does not catch the exception."""
-
-    def run(original: Ran, caller: Caller, code: str, params: str) -> RunResult:
-        result = original(caller, code, params)
-        if result.has_error and "lets this key use the wallet" in result.logs:
-            raise Forbidden(REFUSED, "this key may not use this wallet in this action")
-        return result
-
-    wrap(node.runs, "host_call", _rejecting)
-    wrap(node.runs, "run", run)
 
 
 # ------------------------------------------------------------------------------------------ what is given away
@@ -100,30 +67,9 @@ def _telling(node: Node, tell: Callable[[Run, bytes, str, Mapping[str, object]],
     wrap(node.runs, "host_call", host_call)
 
 
-@mutant("EXEC-090", also="ERR-160 EXEC-200 PKP-090")
-def refusal_discloses_the_wallets_key(node: Node) -> None:
-    """Show the wallet's private key in its refusal."""
-    _telling(node, lambda run, pkp_id, *_: node.runs.wallet_key(run, pkp_id).hex())
-
-
-@mutant("EXEC-090", also="EXEC-200")
-def refusal_holds_the_signature(node: Node) -> None:
-    """Show in the refusal of a wallet the signature that was asked for."""
-
-    def signature(run: Run, pkp_id: bytes, _name: str, arguments: Mapping[str, object]) -> str:
-        key = node.runs.wallet_key(run, pkp_id)
-        if "message" in arguments:
-            return sign(key, message_digest(str(arguments["message"]).encode()))
-        return sign(key, bytes.fromhex(str(arguments["digest"])[2:])) if "digest" in arguments else "no signature"
-
-    _telling(node, signature)
-
-
 @mutant(
     each=[
         row("signatures", "signMessage", "signDigest", breaks="EXEC-050 EXEC-200", also="EXEC-090"),
-        row("private-keys", "getPrivateKey", breaks="EXEC-090", also="EXEC-050 EXEC-200"),
-        row("digests", "signDigest", breaks="EXEC-090", also="EXEC-050 EXEC-200"),
     ],
     also="EXEC-060 EXEC-070 EXEC-080 EXEC-120 EXEC-230 GRP-140 GRPLIFE-040",
 )
@@ -144,7 +90,6 @@ def call_is_not_guarded(node: Node, *names: str) -> None:
 
 @mutant(
     each=[
-        row("newest", -1, breaks="EXEC-010 EXEC-020 EXEC-090", also="PKP-100 PKP-170"),
         row("oldest", 0, breaks="EXEC-110 PKP-170", also="MINT-040"),
     ],
     also="EXEC-200",

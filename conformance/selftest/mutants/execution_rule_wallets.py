@@ -20,7 +20,6 @@ from reference_node.sandbox import HostRefusal
 Arguments = Mapping[str, object]
 HostCall = Callable[[Run, str, Arguments], object]
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
-CAPITALS = re.compile(r"0x[0-9A-F]{64}")
 
 
 FIRST = "first"
@@ -30,24 +29,6 @@ FIRST = "first"
 @mutant(
     each=[
         row("no-id-as-the-first-wallet", lambda named: None if named else FIRST, breaks="EXEC-200", also="EXEC-050"),
-        row(
-            "all-zero-id-as-the-first-wallet",
-            lambda named: FIRST if named == f"0x{WILDCARD.hex()}" else None,
-            breaks="EXEC-050",
-            also="EXEC-200",
-        ),
-        row(
-            "address",
-            lambda named: keccak(bytes.fromhex(named[2:])) if ADDRESS.fullmatch(named) else None,
-            breaks="EXEC-050",
-            also="EXEC-200",
-        ),
-        row(
-            "id-in-capitals",
-            lambda named: bytes.fromhex(named[2:]) if CAPITALS.fullmatch(named) else None,
-            breaks="EXEC-050",
-            also="EXEC-200 PKP-140",
-        ),
     ],
 )
 def wallet_named_otherwise_is_not_guarded(node: Node, wallet: Callable[[str], bytes | str | None]) -> None:

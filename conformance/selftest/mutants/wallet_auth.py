@@ -19,7 +19,6 @@ from conformance.selftest.tools.alter import (
 from conformance.selftest.tools.alter_envelopes import (
     About,
     Check,
-    address_in,
     around_verdict,
     good_once,
     members_of,
@@ -28,8 +27,7 @@ from conformance.selftest.tools.alter_envelopes import (
 from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
-from reference_node.permission.typed_data import WINDOW_SECONDS, Flow, Members
-from reference_node.problems import BadRequest
+from reference_node.permission.typed_data import Flow, Members
 
 BALANCE = "billing/balance"
 PROOF = Flow.BILLING_AUTH
@@ -62,17 +60,6 @@ def _now(about: About) -> int:
     each=[
         row("any-time", lambda document, _: {"now": _issued(document)}, breaks="BILL-300 LIM-020", also="ERR-050"),
         row(
-            "any-time-ahead",
-            lambda document, about: {"now": max(_now(about), _issued(document))},
-            also="ERR-050 LIM-020",
-        ),
-        row(
-            "any-time-behind",
-            lambda document, about: {"now": min(_now(about), _issued(document))},
-            breaks="BILL-300",
-            also="ERR-050 LIM-020",
-        ),
-        row(
             "any-flow",
             lambda document, _: {"flow": Flow(str(document["primaryType"]))},
             breaks="ENV-140",
@@ -83,44 +70,6 @@ def _now(about: About) -> int:
 def proof_is_judged_as_it_says_itself(node: Node, change: Callable[[Members, About], About]) -> None:
     """Verify a proof against what it says itself; the label says in what."""
     _believes(node, change)
-
-
-@mutant("BILL-240", also="BILL-300 ERR-050 LIM-020")
-def proofs_are_good_for_a_second_more(node: Node) -> None:
-    """Accept a proof for 301 s."""
-
-    def change(document: Members, about: About) -> About:
-        late = _now(about) - _issued(document) == WINDOW_SECONDS + 1
-        return {"now": _now(about) - 1} if late else {}
-
-    _believes(node, change)
-
-
-@mutant("BILL-240", also="ENV-200 ERR-040")
-def proofs_are_for_any_chain(node: Node) -> None:
-    """Accept a proof for any chain."""
-
-    def change(document: Members, _: About) -> About:
-        domain = document["domain"]
-        return {"chain_id": int(str(domain["chainId"]))} if isinstance(domain, dict) else {}
-
-    _believes(node, change)
-
-
-@mutant("BILL-240", "BILL-260", also="ENV-210 ENV-220 ENV-380 ERR-060")
-def proofs_are_by_any_wallet(node: Node) -> None:
-    """Accept a proof whoever signed it."""
-
-    def verify(original: Check, data: object, signature: object, about: About) -> object:
-        try:
-            return original(data, signature, **about)
-        except BadRequest as fault:
-            named = address_in(data)
-            if not fault.code.startswith("signature-") or named is None:
-                raise
-            return named
-
-    around_verdict(node, verify, PROOF)
 
 
 @mutant("BILL-240", "ENV-320", "LIM-010", also="ERR-010")
@@ -185,30 +134,6 @@ def headers_that_cannot_be_read_are_server_faults(node: Node) -> None:
     def decide(_: Received, given: Answered) -> Answered:
         code = json.loads(given.body).get("code", "")
         return answer(500, {"code": code}) if str(code).startswith("wallet-auth-") else given
-
-    _without_key(node, decide)
-
-
-@mutant("BILL-270", also="AUTH-040 AUTH-200")
-def nobody_has_nothing_left(node: Node) -> None:
-    """Answer a balance of zero without key and proof."""
-
-    def decide(request: Received, given: Answered) -> Answered:
-        return given if b"x-wallet-auth" in dict(request.headers) else NOTHING_LEFT
-
-    _without_key(node, decide)
-
-
-@mutant("BILL-260", also="BILL-020")
-def every_proof_shows_the_same_balance(node: Node) -> None:
-    """Answer each proof with the balance of the first."""
-    first: list[Answered] = []
-
-    def decide(_: Received, given: Answered) -> Answered:
-        if given.accepted:
-            first.append(given)
-            return first[0]
-        return given
 
     _without_key(node, decide)
 

@@ -17,7 +17,7 @@ from reference_node.tee.boot import boot_events
 from reference_node.tee.collateral import Collateral, CollateralForm, make_collateral, pccs_answers
 from reference_node.tee.dns import Zone
 from reference_node.tee.documents import Document, checksums, json_document
-from reference_node.tee.event_log import Event, replay, runtime_events
+from reference_node.tee.event_log import replay, runtime_events
 from reference_node.tee.identity import Identity
 from reference_node.tee.pki import Platform, PlatformForm
 from reference_node.tee.quotes import QuoteForm, TdReport, make_quote
@@ -128,11 +128,6 @@ def run_compose_file(node: Node, change: Callable[[str], str]) -> None:
     run_application(node, json.dumps(application, separators=(",", ":")))
 
 
-def change_events(node: Node, change: Callable[[list[Event]], list[Event]]) -> None:
-    """Change what is measured: both quotes have the registers that the changed log replays to."""
-    node.attestation.events = change(node.attestation.events)
-
-
 def change_log(node: Node, change: Callable[[list[Members]], JsonValue]) -> None:
     """Change the log of `/attestation` as it is shown; what is measured stays."""
 
@@ -175,16 +170,6 @@ def change_form(node: Node, which: str, form: QuoteForm) -> None:
     change_quote(node, which, lambda data: _quote(node, report(node, data), form=form))
 
 
-def quote_by(node: Node, which: str, platform: Platform, form: QuoteForm | None = None) -> None:
-    """Make a quote on another platform, over the same report."""
-    change_quote(node, which, lambda data: _quote(node, report(node, data), platform, form))
-
-
-def change_quoted(node: Node, which: str, change: Callable[[bytes], bytes]) -> None:
-    """Change the bytes of a quote once it is signed."""
-    change_quote(node, which, lambda data: change(_quote(node, report(node, data))))
-
-
 def _quote(node: Node, told: TdReport, platform: Platform | None = None, form: QuoteForm | None = None) -> bytes:
     version = node.attestation.quote_version
     return make_quote(platform or node.attestation.platform, told, version=version, form=form)
@@ -199,11 +184,6 @@ def change_platform(node: Node, change: Callable[[PlatformForm], PlatformForm]) 
     """Make the platform otherwise; its keys stay."""
     usual = node.attestation.platform
     node.attestation.platform = Platform(usual.seed, usual.now, change(usual.form))
-
-
-def other_platform(node: Node, form: PlatformForm | None = None) -> Platform:
-    """A platform of another seed: no key of it is one of the node's."""
-    return Platform(b"another machine", node.attestation.platform.now, form)
 
 
 def serve_collateral(
