@@ -215,6 +215,7 @@ def lists_follow_group_writes(judge: Judge, node: Node) -> None:
             judge.same_hexes(pluck(actions, "hashed_cid"), [hashed] * action, "the actions of the group")
 
     g = node.groups.add(alice, "g")
+    judge.set_up(bool(node.groups.list(alice)), "a list with the new group")
     must_be_last(g, "g")
     groups = [unchanged_list(node.session, "list_groups", alice)]
     lists = [*groups, *(unchanged_list(node.session, name, alice, group_id=g.id) for name in IN_GROUP)]
@@ -258,22 +259,24 @@ def lists_follow_wallet_and_action_writes(judge: Judge, node: Node) -> None:
     """After accepted writes on wallets and actions the lists show them, and after a refused one they are as before."""
     alice = node.accounts.new().key
     x, y = (node.actions.sample_cid(name) for name in "xy")
-    before = len(node.pkps.list(alice))
+    before = len(node.pkps.list(node.accounts.new().key))
     wallets, actions = (unchanged_list(node.session, name, alice) for name in ("list_wallets", "list_actions"))
     made: list[object] = []
     for count in (1, 2):
         ((answer, accepted),) = node.pkps.creations(alice, 1)
         made.append(member(answer.value, "wallet_address"))
+        listed = node.pkps.list(alice)
+        judge.set_up(len(listed) > before, "a list with a new wallet")
         with judge(why="list_wallets shows each wallet that create_wallet made"):
-            listed = node.pkps.list(alice)
             judge.same(len(listed), before + count, "the number of wallets")
             for address in made:
                 only(listed, "wallet_address", address)
         refused_to_a_stranger(judge, node, accepted, [wallets])
 
     def must_list(names: Mapping[Cid, str], why: str) -> None:
+        listed = node.actions.list(alice)
+        judge.set_up(bool(listed), "a list with a registered action")
         with judge(why=why):
-            listed = node.actions.list(alice)
             judge.same(len(listed), len(names), "the number of actions")
             for cid, name in names.items():
                 expected = {"name": f"{node.label} {name}".strip()}
@@ -303,6 +306,7 @@ def lists_follow_wallet_and_action_writes(judge: Judge, node: Node) -> None:
 
 def check_pages(judge: Judge, node: Node, request: OutgoingRequest, items: Sequence[object]) -> None:
     """Ask for pages of two, and for pages behind the last; `items` is the whole list, of three or more."""
+    judge.that(bool(items), "a list that shows what was added", items)
     with judge.apart("LIST-040"):
         first = read_page(node.session, request, 0, 2)
         judge.same(len(first), 2, "the number of items on the first page of two")
