@@ -1,11 +1,13 @@
 """Decides whether a failure is a case's own, or whether a foundation that the case builds on does not hold.
 
-`conformance.run.foundations` lists them. Each is tried at most once in a process, and only when a case fails.
+`conformance.run.foundations` lists them. The case that judges one runs at most once more in a process, and only when
+another one fails.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
@@ -36,10 +38,11 @@ from conformance.service.cleanup import clean_up, set_clock_right
 from conformance.service.refusal import ExpectedRefusal
 from conformance.service.reliance import Reliance
 
+JUDGES = frozenset(foundation.judged_by for foundation in FOUNDATIONS)
+"""The cases that judge foundations."""
 
-def own_or_blocked(
-    problem: Departure, case: Case, run: CaseRun, among: Sequence[Foundation] = FOUNDATIONS
-) -> StepProblem:
+
+def own_or_blocked(problem: Departure, case: Case, run: CaseRun) -> StepProblem:
     """The problem to report for a case that failed.
 
     It is the problem itself where every foundation holds. Where one does not hold and states some of the charged
@@ -47,11 +50,30 @@ def own_or_blocked(
     """
     if not run.target.judging:
         return problem
-    judged = problem.requirements or case.requirements
-    charged = _contradicted(problem, judged, run)
+    judged = _judgement(_Failed(problem, problem.requirements or case.requirements, run), case, FOUNDATIONS)
+    if isinstance(judged, SetupFailed):
+        return judged
+    problem.requirements = judged
+    return problem
+
+
+@dataclass(frozen=True)
+class _Failed:
+    """How a case failed."""
+
+    problem: Departure
+    judged: tuple[str, ...]
+    """What the failing step judges."""
+    run: CaseRun
+
+
+def _judgement(failed: _Failed, case: Case, among: Sequence[Foundation]) -> tuple[str, ...] | SetupFailed:
+    """What is charged for a failure, or what blocks the case."""
+    problem, run = failed.problem, failed.run
+    charged = _contradicted(problem, failed.judged, run)
     if not charged:
         return SetupFailed.of(problem)
-    set_clock_right(run)  # a trial signs by the right time, and what it finds counts for the whole process
+    set_clock_right(run)  # the judging cases sign by the right time, and what they find counts for the whole process
     for foundation in _before_its_own(case, problem, among):
         if not _bears(foundation, problem, run):
             continue
@@ -59,13 +81,9 @@ def own_or_blocked(
         if departure is None:
             continue
         stated = foundation.requirements | OF_ITS_OWN_DESCRIPTION
-        own = tuple(name for name in charged if name in judged and name in stated)
-        if not own:
-            return _blocked(problem, foundation, departure)
-        problem.requirements = own
-        return problem
-    problem.requirements = charged
-    return problem
+        own = tuple(name for name in charged if name in failed.judged and name in stated)
+        return own or _blocked(problem, foundation, departure)
+    return charged
 
 
 ABOUT_REFUSALS = frozenset({"BILL-210", "ERR-140", "ERR-150", "ERR-160", "LIST-170", "MODE-240", "WSIG-100"})
@@ -159,13 +177,12 @@ def _alone(problem: Departure, charged: Sequence[str]) -> frozenset[str]:
 def _before_its_own(case: Case, problem: Departure, among: Sequence[Foundation]) -> Iterator[Foundation]:
     """The foundations up to the last that this failure judges: the case of the first that does not hold fails."""
     own = [
-        foundation.judged_by == case.id.partition("[")[0]
-        and isinstance(problem, foundation.shown_by or foundation.departures)
+        foundation.judged_by == case.id.partition("[")[0] and isinstance(problem, foundation.shown_by)
         for foundation in among
     ]
     last = max((at for at, judged in enumerate(own) if judged), default=len(among))
     for foundation, judged in zip(among[: last + 1], own, strict=False):
-        if not judged or foundation.holds:
+        if not judged:
             yield foundation
 
 
@@ -203,43 +220,42 @@ def _tried(foundation: Foundation, target: Target) -> Departure | None:
 
     Of a table one row that fails is enough.
     """
-    if _needs_broken(foundation, target):
-        return None
-    if foundation.holds and not _departure(foundation.holds, CaseRun(target, f"foundation {foundation.name}")):
-        return None
+    before = FOUNDATIONS[: FOUNDATIONS.index(foundation)]
     rows = target.judging.get(foundation.judged_by, ())
-    failures = (_departure_of(case, foundation, target) for case in rows if isinstance(case, Case))
-    return next((failure for failure in failures if failure is not None), None)
+    for case in (row for row in rows if isinstance(row, Case)):
+        failed = _failed(case, target)
+        if failed is None or not isinstance(failed.problem, foundation.shown_by):
+            continue
+        charged = _judgement(failed, case, before)
+        if not isinstance(charged, SetupFailed) and foundation.requirements.intersection(charged):
+            return failed.problem
+    return None
 
 
-def _departure_of(case: Case, foundation: Foundation, target: Target) -> Departure | None:
-    """The failure of the case that judges the foundation, if it is about it and about none of those before it."""
+def note(case: Case, run: CaseRun, problem: Departure | None) -> None:
+    """Remember how a case ended that judges foundations: it need not run again to tell whether these hold."""
+    if run.target.judging and case.id.partition("[")[0] in JUDGES:
+        ended = _Failed(problem, problem.requirements or case.requirements, run) if problem else None
+        run.target.remembered(f"foundations of {case.id}", lambda: ended)
+
+
+def _failed(case: Case, target: Target) -> _Failed | None:
+    """How a case that judges foundations failed; where it has not run yet in this process, it does."""
+    return target.remembered(f"foundations of {case.id}", lambda: _failing(case, target))
+
+
+def _failing(case: Case, target: Target) -> _Failed | None:
     if not_offered(case, target):
         return None
-    run = CaseRun(target, f"foundation {foundation.name}", Reliance(target, case.info.relied_on))
-    departure = _departure(case.perform, run)
-    if departure is None or not isinstance(departure, foundation.shown_by or foundation.departures):
-        return None
-    before = FOUNDATIONS[: FOUNDATIONS.index(foundation)]
-    judged = own_or_blocked(departure, case, run, before)
-    charged = {*(judged.requirements or case.requirements)}
-    return departure if judged is departure and charged & foundation.requirements else None
-
-
-def _departure(trial: Callable[[CaseRun], None], run: CaseRun) -> Departure | None:
+    run = CaseRun(target, f"foundations of {case.id}", Reliance(target, case.info.relied_on))
     try:
         with listening(run.reliance.note):
-            trial(run)
+            case.perform(run)
     except Departure as problem:
-        return None if relied_on(problem, run.reliance) else problem
+        judged = problem.requirements or case.requirements
+        return None if relied_on(problem, run.reliance) else _Failed(problem, judged, run)
     except Inconclusive:
         return None
     finally:
         clean_up(run)
     return None
-
-
-def _needs_broken(foundation: Foundation, target: Target) -> bool:
-    """Whether a foundation that this one needs, directly or not, does not hold."""
-    needed = [other for other in FOUNDATIONS if other.name in foundation.upon]
-    return any(_problem(other, target) or _needs_broken(other, target) for other in needed)

@@ -29,7 +29,7 @@ from conformance.problems import (
 from conformance.profile import Operation, listening
 from conformance.run import blocked
 from conformance.run.assumed import added, hint, relied_on, when_settled
-from conformance.run.blame import own_or_blocked
+from conformance.run.blame import note, own_or_blocked
 from conformance.run.case import Case
 from conformance.run.credit import provide_after_conversions
 from conformance.run.known import Entry, Known, load_known
@@ -147,6 +147,7 @@ def _performed(case: Case, run: CaseRun, began: float) -> Outcome:
     finally:
         with cleaning_up():
             set_clock_right(run)
+    note(case, run, None)
     return _outcome(case, Verdict.PASS, "", began)
 
 
@@ -154,6 +155,7 @@ def _departed(case: Case, problem: StepProblem, run: CaseRun, began: float) -> O
     hide = run.secrets.hide
     assumed = relied_on(problem, run.reliance)
     if isinstance(problem, Departure) and not assumed:
+        note(case, run, problem)
         problem = own_or_blocked(problem, case, run)
     verdict = Verdict.FAIL if isinstance(problem, Departure) and not assumed else Verdict.INCONCLUSIVE
     last = run.last_exchange if problem.exchange is None else problem.exchange

@@ -32,10 +32,10 @@ from conformance.report.renderers import RENDERERS, write_reports
 from conformance.report.replay import write_replays
 from conformance.report.results import RunEvidence
 from conformance.report.write import MATRIX_NAME, RESULTS_NAME, is_special
+from conformance.run.blame import JUDGES
 from conformance.run.case import Case, rows_by_id
 from conformance.run.costs import cheapest, length
 from conformance.run.evidence import EvidenceKeeper
-from conformance.run.foundations import FOUNDATIONS
 from conformance.run.items import RESULTS, RUNNING, CaseItem, PackFile
 from conformance.run.journal import Begun, Journal, taken_up
 from conformance.run.judged_node import JudgedNode
@@ -183,8 +183,7 @@ class ConformanceSession:
         ids = {case.id for case in wanted}
         if self.options.quick:
             quick = [case for case in wanted if not _restarts(case)] or wanted
-            judges = {foundation.judged_by for foundation in FOUNDATIONS}
-            ids = cheapest(quick, lambda case: not not_offered(case, self._target), judges)
+            ids = cheapest(quick, lambda case: not not_offered(case, self._target), JUDGES)
         if self._unfinished:
             earlier = self._unfinished.outcomes.items()
             self.outcomes |= {name: self._volume.kept(found) for name, found in earlier if name in ids}

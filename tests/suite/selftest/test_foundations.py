@@ -8,18 +8,17 @@ from contextlib import contextmanager
 import pytest
 
 from conformance.drivers.steps.caserun import CaseRun
-from conformance.endpoints.client import Target
-from conformance.problems import Inconclusive, NotAccepted
+from conformance.problems import NotAccepted
+from conformance.profile import OPERATIONS
 from conformance.requirements import catalogue
 from conformance.resources import scenarios
 from conformance.run.blame import own_or_blocked
 from conformance.run.case import rows_by_id
-from conformance.run.foundations import FOUNDATIONS
+from conformance.run.foundations import FOUNDATIONS, Foundation
 from conformance.run.loader import load
 from conformance.run.runner import run_case
 from conformance.selftest.tools.mutant import all_mutants
 from conformance.selftest.tools.serving import target_node
-from conformance.selftest.variants import VARIANTS
 from conformance.verdict import Outcome, Verdict
 from reference_node.node import Node
 
@@ -41,39 +40,13 @@ def judged(mutant: str, *cases: str) -> Iterator[Callable[[str], Outcome]]:
         yield lambda name: run_case(CASES[name], target)
 
 
-def unsound(target: Target) -> list[str]:
-    found = []
-    for foundation in FOUNDATIONS:
-        try:
-            if foundation.holds is not None:
-                foundation.holds(CaseRun(target, foundation.name))
-        except Inconclusive:
-            continue
-        except Exception as problem:  # noqa: BLE001 - whatever it is, the test tells it
-            found.append(f"{foundation.name}: {problem}")
-    return found
-
-
-def test_foundations_hold_on_the_reference_node() -> None:
-    with target_node(unaltered, "1") as target:
-        assert unsound(target) == []
-
-
-@pytest.mark.parametrize("name", sorted(VARIANTS))
-def test_foundations_hold_on_correct_nodes_that_chose_otherwise(name: str) -> None:
-    with target_node(VARIANTS[name].alter, "1", VARIANTS[name].profile) as target:
-        assert unsound(target) == []
-
-
 @pytest.mark.parametrize("foundation", FOUNDATIONS, ids=lambda foundation: foundation.name)
-def test_foundation_is_judged_by_a_case_about_it(foundation: object) -> None:
-    known = {requirement.id for requirement in catalogue().requirements}
-    (found,) = [one for one in FOUNDATIONS if one is foundation]
-    judge = [case for name, case in CASES.items() if name.partition("[")[0] == found.judged_by]
+def test_foundation_is_judged_by_a_case_about_it(foundation: Foundation) -> None:
+    judge = [case for name, case in CASES.items() if name.partition("[")[0] == foundation.judged_by]
 
-    assert found.requirements <= known
-    assert {requirement for case in judge for requirement in case.requirements} & found.requirements
-    assert {*found.upon} <= {one.name for one in FOUNDATIONS[: FOUNDATIONS.index(found)]}
+    assert foundation.requirements <= {requirement.id for requirement in catalogue().requirements}
+    assert foundation.operations <= {*OPERATIONS}
+    assert {requirement for case in judge for requirement in case.requirements} & foundation.requirements
 
 
 def test_case_about_something_else_is_blocked_by_what_it_builds_on() -> None:
