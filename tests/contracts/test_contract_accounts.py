@@ -8,13 +8,11 @@ from world import (
     ACCOUNT,
     ADMIN_PAYER,
     CID,
-    KEY,
     OWNER,
     PAYER,
     PKP,
     SECOND_PAYER,
     STRANGER,
-    UNKNOWN,
     World,
     own_hash,
     permissions,
@@ -23,15 +21,6 @@ from world import (
 )
 
 ZERO = "0x" + bytes(20).hex()
-
-
-def test_chain_secured_account_hash_is_the_packed_keccak_of_the_address(world: World) -> None:
-    first = Wallet.numbered(1)
-    world.config.chain.fund(first.raw_address, 10**18)
-    world.write("newChainSecuredAccount", "", "", sender=first)
-    assert first.address == "0x7e5f4552091a69125d5dfcb7b8c2659029395bdf"
-    expected = 0x3322F33946A3C503C916C8FC29768A547F01FA665E1EB22F9F66CF7E5A262012
-    assert world.config.call("getAccount", expected) == (False, first.address, "", "")
 
 
 def test_usage_key_of_somebody_else_does_not_keep_a_wallet_from_its_account(world: World) -> None:
@@ -61,28 +50,6 @@ def attached_before_creation(world: World) -> int:
     world.write("setUsageApiKey", ACCOUNT, account, 1, 0, "", "", *granted)
     world.write("newChainSecuredAccount", "", "", sender=STRANGER)
     return account
-
-
-@pytest.mark.parametrize("unknown", [UNKNOWN, KEY, 0], ids=["unknown", "usage key", "zero"])
-@pytest.mark.parametrize(
-    ("view", "arguments"),
-    [
-        ("getAccount", ()),
-        ("getUsageApiKey", (KEY,)),
-        ("getWallet", (pkp_id(PKP),)),
-        ("listUsageApiKeys", (0, 1)),
-        ("listGroups", (0, 1)),
-        ("listWallets", (0, 1)),
-        ("listActions", (0, 1)),
-        ("listWalletsInGroup", (1, 0, 1)),
-        ("listActionsInGroup", (1, 0, 1)),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-def test_view_of_an_unknown_account_is_refused(
-    world: World, view: str, arguments: tuple[object, ...], unknown: int
-) -> None:
-    assert world.config.call_refusal(view, unknown, *arguments) == ("AccountUnknown", unknown)
 
 
 def test_deployment_sets_the_payers(world: World) -> None:

@@ -72,19 +72,6 @@ def permissions(
 NONE = permissions()
 
 
-def granting(scope: str, group_id: int) -> tuple[object, ...]:
-    """The seven permission arguments that grant one scope, for this group if it is a scope per group."""
-    return {
-        "pkp:create": permissions(create_pkps=True),
-        "group:create": permissions(create_groups=True),
-        "group:delete": permissions(delete_groups=True),
-        "group:manageActions": permissions(manage=[group_id]),
-        "group:addPkp": permissions(add=[group_id]),
-        "group:removePkp": permissions(remove=[group_id]),
-        "execute": permissions(execute=[group_id]),
-    }[scope]
-
-
 class World:
     """A fresh chain with the contract on it, and a clock to be set."""
 
@@ -160,14 +147,6 @@ class Write:
     function: str
     arguments: tuple[object, ...]
     event: Named
-    scope: str | None = None
-    """The scope that opens it to usage keys, `None` where it is the owner's alone."""
-
-    @property
-    def group_id(self) -> int:
-        """The group that its scope is asked for, 0 for an account-wide scope."""
-        per_group = self.scope in {"group:manageActions", "group:addPkp", "group:removePkp"}
-        return 1 if per_group else 0
 
 
 _ALL = permissions(
@@ -184,7 +163,6 @@ WRITES = (
         "createWallet",
         (NEW_PKP.address, 14, "new", "pkp"),
         ("WalletRegistered", ACCOUNT, pkp_id(NEW_PKP), NEW_PKP.address, 14, "new", "pkp"),
-        scope="pkp:create",
     ),
     Write(
         "setUsageApiKey",
@@ -206,49 +184,42 @@ WRITES = (
         "addGroup",
         ("new", "group", [], []),
         ("GroupAdded", ACCOUNT, 3, "new", "group", (), ()),
-        scope="group:create",
     ),
     Write(
         "updateGroup",
         (1, "changed", "group", [pkp_id(SECOND_PKP)], [SECOND_CID, WILDCARD]),
         ("GroupUpdated", ACCOUNT, 1, "changed", "group", (pkp_id(SECOND_PKP),), (SECOND_CID, WILDCARD)),
     ),
-    Write("removeGroup", (1,), ("GroupRemoved", ACCOUNT, 1), scope="group:delete"),
+    Write("removeGroup", (1,), ("GroupRemoved", ACCOUNT, 1)),
     Write(
         "addActionToGroup",
         (1, SECOND_CID),
         ("ActionAddedToGroup", ACCOUNT, 1, SECOND_CID),
-        scope="group:manageActions",
     ),
     Write(
         "removeActionFromGroup",
         (1, CID),
         ("ActionRemovedFromGroup", ACCOUNT, 1, CID),
-        scope="group:manageActions",
     ),
     Write(
         "changeActionsOfGroup",
         (1, [SECOND_CID], []),
         ("ActionAddedToGroup", ACCOUNT, 1, SECOND_CID),
-        scope="group:manageActions",
     ),
     Write(
         "addPkpsToGroup",
         (1, [pkp_id(SECOND_PKP)]),
         ("PkpAddedToGroup", ACCOUNT, 1, pkp_id(SECOND_PKP)),
-        scope="group:addPkp",
     ),
     Write(
         "addPkpToGroup",
         (1, pkp_id(SECOND_PKP)),
         ("PkpAddedToGroup", ACCOUNT, 1, pkp_id(SECOND_PKP)),
-        scope="group:addPkp",
     ),
     Write(
         "removePkpFromGroup",
         (1, pkp_id(PKP)),
         ("PkpRemovedFromGroup", ACCOUNT, 1, pkp_id(PKP)),
-        scope="group:removePkp",
     ),
     Write("addAction", (NEW_CID, "new", "action"), ("ActionAdded", ACCOUNT, NEW_CID, "new", "action")),
     Write(
@@ -258,6 +229,3 @@ WRITES = (
     ),
     Write("deleteAction", (CID,), ("ActionDeleted", ACCOUNT, CID)),
 )
-OWNER_ONLY = tuple(write for write in WRITES if write.scope is None)
-SCOPED = tuple(write for write in WRITES if write.scope is not None)
-PER_GROUP = tuple(write for write in SCOPED if write.group_id)
