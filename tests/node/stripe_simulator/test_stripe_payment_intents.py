@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import stripe
 from simulators import START, Caller, CheckedSimulator, refusal
@@ -129,7 +131,10 @@ def test_update_changes_an_unpaid_intent(merchant: Caller) -> None:
         intent.id, {"amount": 2000, "currency": "eur", "customer": customer.id, "metadata": {"a": "1", "b": "2"}}
     )
     assert (updated.amount, updated.currency, updated.customer) == (2000, "eur", customer.id)
-    again = merchant.v1.payment_intents.update(intent.id, {"metadata": {"a": "", "c": "3"}})
+    shipping: Any = {"name": "A", "address": {"line1": "1 Street"}}
+    again = merchant.v1.payment_intents.update(intent.id, {"metadata": {"a": "", "c": "3"}, "shipping": shipping})
+    assert again.shipping is not None
+    assert again.shipping.name == "A"
     assert again.metadata.to_dict() == {"b": "2", "c": "3"}
     assert [entry.id for entry in merchant.v1.payment_intents.list({"customer": customer.id}).data] == [intent.id]
 

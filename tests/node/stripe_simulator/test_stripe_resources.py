@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import stripe
 from simulators import KEYS, START, Caller, CheckedSimulator, Raw, refusal
@@ -134,7 +136,13 @@ def test_payment_method_is_made_by_a_browser_and_attached(merchant: Caller, brow
     attached = merchant.v1.payment_methods.attach(method.id, {"customer": customer.id})
     assert attached.customer == customer.id
     assert [entry.id for entry in merchant.v1.payment_methods.list({"customer": customer.id}).data] == [method.id]
-    assert merchant.v1.payment_methods.detach(method.id).customer is None
+    attach, detach = merchant.v1.payment_methods.attach, merchant.v1.payment_methods.detach
+    other = merchant.v1.customers.create()
+    assert refusal(lambda: attach(method.id, {"customer": other.id})).http_status == 400
+    assert detach(method.id).customer is None
+    assert refusal(lambda: detach(method.id)).http_status == 400
+    unknown: Any = {"type": "card", "card": {"token": "tok_unknown"}}
+    assert refusal(lambda: browser.v1.payment_methods.create(unknown)).http_status == 400
     assert merchant.v1.payment_methods.list({"customer": customer.id}).data == []
 
 
