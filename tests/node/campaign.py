@@ -68,6 +68,8 @@ class Campaign:
     threads: int
     seed: int
     say: Callable[[str], None]
+    steps: Sequence[str] = STEPS
+    """The steps to kill at."""
 
     def __post_init__(self) -> None:
         self.tally = Tally()
@@ -94,7 +96,7 @@ class Campaign:
 
     def _plan(self) -> Sequence[str]:
         """The steps to kill at, in no order; an empty one is a kill at random."""
-        plan = [*STEPS] * self.kills_a_step + [""] * self.random_kills
+        plan = [*self.steps] * self.kills_a_step + [""] * self.random_kills
         self._random.shuffle(plan)
         return plan
 

@@ -20,8 +20,7 @@ from conformance.load.campaign import Campaign, run_campaign
 from conformance.load.results import ChaosResult, load_results
 from conformance.report import ExitCode
 from conformance.run.options import Options
-from conformance.selftest.under_load.lossy import lossy_nodes
-from conformance.selftest.under_load.trial import CHAOS_CASE, CHAOS_PACK, try_with_chaos
+from conformance.selftest.under_load.trial import CHAOS_CASE, CHAOS_PACK
 
 # Locust's own modules replace sockets of the process that imports them, so the schedule is drawn in another one.
 SCHEDULE = """
@@ -61,18 +60,13 @@ def test_fault_after_chaos_fails_the_campaign() -> None:
 
 def test_sound_node_loses_nothing_while_it_is_killed_and_cut_off(tmp_path: Path) -> None:
     options = Options(packs=(CHAOS_PACK,), cases=(CHAOS_CASE,), results=tmp_path)
-    code = run_campaign(Campaign(options, users=1, seconds=25.0, seed="1", chaos=True))
+    # This seed begins with the two disturbances below, four seconds long together.
+    code = run_campaign(Campaign(options, users=1, seconds=15.0, seed="321", chaos=True))
     found = json.loads((tmp_path / "load.json").read_text(encoding="utf-8"))
     assert (code, found["chaos"]["faults"]) == (ExitCode.CONFORMS, [])
     assert {"kill the node", "cut the chain off"} <= {event["what"] for event in found["chaos"]["events"]}
     assert found["chaos"]["acknowledged"] > 0
     assert found["chaos"]["payments"] > 0
-
-
-def test_node_that_forgets_its_credits_is_caught() -> None:
-    node = next(one for one in lossy_nodes() if one.name == "credits-end-with-the-process")
-    trial = try_with_chaos(node, "1")
-    assert trial.is_caught, str(trial)
 
 
 @pytest.mark.parametrize("also", [("--workers", "2"), ("--node-url", "http://127.0.0.1:1"), ("--profile", "x.yaml")])
