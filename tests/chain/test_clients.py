@@ -9,7 +9,7 @@ import pytest
 from eth_utils import keccak
 from web3 import Web3
 from web3.contract import Contract
-from web3.exceptions import BlockNotFound, ContractCustomError, TransactionNotFound, Web3RPCError
+from web3.exceptions import BlockNotFound, ContractCustomError, TransactionNotFound
 
 from reference_node.chain.evm import EvmChain
 from reference_node.chain.rpc import JsonRpc
@@ -80,16 +80,6 @@ def test_javascript_client_works(url: str, script: str) -> None:
     assert "well" in run_script(script, url, "0x" + ALICE.key.hex(), json.dumps(CONTRACT))
 
 
-def test_web3_sends_a_raw_transaction_and_waits(web3: Web3) -> None:
-    raw = ALICE.sign(0, BOB.address, value=5)
-    transaction_hash = web3.eth.send_raw_transaction(raw)
-    receipt = web3.eth.wait_for_transaction_receipt(transaction_hash, timeout=60)
-    assert (receipt["status"], receipt["gasUsed"], receipt["type"]) == (1, 21_000, 2)
-    transaction = web3.eth.get_transaction(transaction_hash)
-    assert (transaction["value"], transaction["blockNumber"]) == (5, 1)
-    assert web3.eth.get_block(1, full_transactions=True)["transactions"] == [transaction]
-
-
 def test_web3_builds_a_transaction_itself(web3: Web3, contract: Contract) -> None:
     account = web3.eth.account.from_key(ALICE.key)
     built = contract.functions.count(11, 22).build_transaction(
@@ -126,34 +116,11 @@ def test_web3_decodes_a_custom_error(contract: Contract) -> None:
     assert BOB.address.hex() in str(told)
 
 
-def test_web3_asks_for_fees(web3: Web3) -> None:
-    history = web3.eth.fee_history(1, "latest", [50.0])
-    assert len(history["baseFeePerGas"]) == 2
-    assert web3.eth.max_priority_fee > 0
-    assert web3.eth.gas_price > 0
-
-
-def test_web3_reads_the_state(chain: EvmChain, web3: Web3, contract: Contract) -> None:
-    bob = web3.to_checksum_address(BOB.address)
-    assert web3.eth.get_balance(bob) == chain.balance(BOB.address)
-    assert web3.eth.get_code(contract.address) == RUNTIME
-    assert web3.eth.get_storage_at(contract.address, 0) == bytes(32)
-    assert web3.eth.chain_id == CHAIN_ID
-    assert web3.net.version == str(CHAIN_ID)
-    assert web3.is_connected()
-
-
 def test_web3_pretends_with_a_state_override(contract: Contract) -> None:
     slot = "0x" + "00" * 32
     override = {contract.address: {"stateDiff": {slot: "0x" + "00" * 31 + "07"}}}
     assert contract.functions.total().call({}, "latest", override) == 7
     assert contract.functions.total().call() == 0
-
-
-def test_web3_is_told_of_a_used_nonce(chain: EvmChain, web3: Web3) -> None:
-    ALICE.send(chain, BOB.address)
-    with pytest.raises(Web3RPCError, match="nonce too low"):
-        web3.eth.send_raw_transaction(ALICE.sign(0, BOB.address, value=1))
 
 
 def test_web3_finds_nothing_where_there_is_nothing(web3: Web3) -> None:

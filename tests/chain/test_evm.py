@@ -142,19 +142,6 @@ def test_blob_transaction_is_refused_as_unsupported(chain: EvmChain) -> None:
         chain.send(b"\x03" + rlp.encode(fields))
 
 
-def test_used_nonce_is_refused(chain: EvmChain) -> None:
-    chain.send(ALICE.sign(0, BOB.address))
-    with pytest.raises(TransactionRefused, match="nonce too low: next nonce 1, tx nonce 0"):
-        chain.send(ALICE.sign(0, BOB.address, value=1))
-
-
-def test_same_transaction_again_is_refused(chain: EvmChain) -> None:
-    raw = ALICE.sign(0, BOB.address)
-    chain.send(raw)
-    with pytest.raises(TransactionRefused, match="already known"):
-        chain.send(raw)
-
-
 def test_transaction_without_replay_protection_is_refused(chain: EvmChain) -> None:
     unsigned = {"nonce": 0, "gas": 21_000, "gasPrice": 10**10, "value": 0, "to": BOB.address}
     raw = bytes(Account.sign_transaction(unsigned, ALICE.key).raw_transaction)
@@ -198,13 +185,6 @@ def test_damaged_transaction_is_refused(raw: bytes, position: int, patch: bytes,
         with pytest.raises(TransactionRefused):
             chain.send(damaged)
         assert chain.balance(ALICE.address) == RICH
-
-
-@settings(UNHURRIED)
-@given(st.binary(max_size=200))
-def test_random_bytes_are_refused(raw: bytes) -> None:
-    with pytest.raises(TransactionRefused):
-        rich_chain().send(raw)
 
 
 def test_selfdestruct_is_no_warning_in_python(chain: EvmChain) -> None:

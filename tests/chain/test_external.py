@@ -15,8 +15,6 @@ import pytest
 
 from reference_node.chain.external import ExternalChain
 from reference_node.chain.interface import (
-    Chain,
-    Log,
     Reverted,
     TransactionRefused,
     WrongChain,
@@ -76,21 +74,6 @@ def external(request: pytest.FixtureRequest) -> Iterator[ExternalChain]:
         else:
             url = stack.enter_context(serve(JsonRpc(rich_chain()).handle))
         yield stack.enter_context(closing(ExternalChain(url, CHAIN_ID)))
-
-
-def test_send_creates_a_contract(external: ExternalChain) -> None:
-    receipt = ALICE.send(external, data=init_code(COUNTER))
-    assert receipt.succeeded
-    assert receipt.contract_address
-    assert external.code(receipt.contract_address) == COUNTER
-
-
-def test_send_gives_the_logs(external: ExternalChain) -> None:
-    contract = ALICE.deploy(external, init_code(COUNTER))
-    receipt = ALICE.send(external, contract, data=word(5) + word(6))
-    assert receipt.logs == (Log(contract, (word(5), word(6)), word(1)),)
-    assert receipt.contract_address is None
-    assert receipt.revert_data == b""
 
 
 def test_balance_and_nonce_follow_a_transfer(external: ExternalChain) -> None:
@@ -166,11 +149,6 @@ def test_other_chain_id_is_noticed_at_the_start(external: ExternalChain) -> None
     url = external._rpc._url
     with pytest.raises(WrongChain, match="id 31337, not 1"):
         ExternalChain(url, 1)
-
-
-def _count(chain: Chain, contract: bytes) -> int:
-    """How many writes the counter has seen: its next count is one more."""
-    return int.from_bytes(chain.call(contract, b""), "big")
 
 
 def test_concurrent_writes_all_arrive_once(external: ExternalChain) -> None:

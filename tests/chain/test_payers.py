@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from reference_node.chain.evm import EvmChain
-from reference_node.chain.interface import Receipt, Reverted, TransactionRefused
+from reference_node.chain.interface import Reverted, TransactionRefused
 from reference_node.chain.payers import PayerPool
 
 from .bytecode import COUNTER, CUSTOM_ERROR, REVERTER, assemble, init_code, word
@@ -26,10 +26,6 @@ def pool(chain: EvmChain) -> PayerPool:
     return pool
 
 
-def test_addresses_are_those_of_the_keys_in_order(pool: PayerPool) -> None:
-    assert pool.addresses == tuple(Wallet(number).address for number in range(1, 5))
-
-
 def test_pool_without_a_key_is_an_error(chain: EvmChain) -> None:
     with pytest.raises(ValueError, match="at least one"):
         PayerPool(chain, [])
@@ -45,21 +41,6 @@ def test_concurrent_writes_are_each_mined_once(chain: EvmChain, pool: PayerPool)
     assert chain.storage(contract, 0) == writes
     assert sum(chain.next_nonce(address) for address in pool.addresses) == writes
     assert chain.blocks.latest.number == writes + 1
-
-
-def test_concurrent_senders_outside_the_pool_lose_nothing(chain: EvmChain) -> None:
-    contract = ALICE.deploy(chain, init_code(COUNTER))
-    senders = [Wallet(number) for number in range(0x2000, 0x2008)]
-    for sender in senders:
-        chain.fund(sender.address, RICH)
-
-    def send(sender: Wallet) -> list[Receipt]:
-        return [sender.send(chain, contract, data=word(sender.number) + word(index)) for index in range(10)]
-
-    with ThreadPoolExecutor(8) as threads:
-        receipts = [receipt for batch in threads.map(send, senders) for receipt in batch]
-    assert len({receipt.block_number for receipt in receipts}) == 80
-    assert chain.storage(contract, 0) == 80
 
 
 def test_calls_beside_writes_see_whole_transactions_only(chain: EvmChain, pool: PayerPool) -> None:

@@ -163,22 +163,6 @@ def test_raw_transaction_is_mined_at_once(ask: Ask) -> None:
     assert ask("eth_blockNumber") == "0x1"
 
 
-@pytest.mark.parametrize(
-    ("raw", "message"),
-    [
-        (ALICE.sign(1, BOB.address), "nonce too high"),
-        (ALICE.sign(0, BOB.address, chain_id=5), "invalid chain id for signer"),
-        (ALICE.sign(0, BOB.address, gas=1), "intrinsic gas too low"),
-        (Wallet(5).sign(0, BOB.address), "insufficient funds for gas * price + value"),
-        (b"\x00", "invalid transaction"),
-    ],
-)
-def test_raw_transaction_is_refused_with_its_reason(fail: Fail, raw: bytes, message: str) -> None:
-    told = fail("eth_sendRawTransaction", hexed(raw))
-    assert told["code"] == -32000
-    assert str(told["message"]).startswith(message)
-
-
 def test_raw_transaction_with_a_used_nonce_is_refused(chain: EvmChain, fail: Fail) -> None:
     first = ALICE.sign(0, BOB.address)
     chain.send(first)
@@ -187,7 +171,7 @@ def test_raw_transaction_with_a_used_nonce_is_refused(chain: EvmChain, fail: Fai
     assert told == {"code": -32000, "message": "nonce too low: next nonce 1, tx nonce 0"}
 
 
-def test_fee_history_has_one_base_fee_more(chain: EvmChain, ask: Ask) -> None:
+def test_fee_history_has_one_base_fee_more(chain: EvmChain, ask: Ask, fail: Fail) -> None:
     for _ in range(3):
         ALICE.send(chain, BOB.address)
     history = ask("eth_feeHistory", "0x2", "latest", [25, 50.5])
@@ -199,3 +183,4 @@ def test_fee_history_has_one_base_fee_more(chain: EvmChain, ask: Ask) -> None:
     }
     assert len(ask("eth_feeHistory", 9, "0x1")["baseFeePerGas"]) == 3  # type: ignore[index]
     assert ask("eth_feeHistory", "0x400", "latest")["oldestBlock"] == "0x0"  # type: ignore[index]
+    assert fail("eth_feeHistory", "0x1", "0x63")["message"] == "request beyond head block"
