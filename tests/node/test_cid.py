@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import base64
-import hashlib
-import json
 import os
 import re
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -20,17 +17,6 @@ from reference_node.permission.cid import MULTIBASES, USUAL_CIDS, cid_hash, cid_
 
 VECTORS = Path(__file__).resolve().parents[2] / "fixtures" / "cid" / "vectors.json"
 ORACLE = Path(__file__).resolve().parent / "js"
-
-
-def content(seed: str, length: int) -> bytes:
-    """By the rule that the vectors state."""
-    blocks = (hashlib.sha256(f"{seed}:{count}".encode()).hexdigest() for count in range(-(-length // 64)))
-    return "".join(blocks)[:length].encode()
-
-
-@pytest.mark.parametrize("vector", json.loads(VECTORS.read_text())["vectors"], ids=lambda vector: vector["id"])
-def test_cid_is_what_ipfs_gives(vector: dict[str, Any]) -> None:
-    assert cid_of(content(vector["seed"], vector["length"])) == vector["cid"]
 
 
 def test_vectors_are_what_the_oracle_writes() -> None:

@@ -74,20 +74,6 @@ def test_conversion_that_the_chain_fails_keeps_account_and_credits(
     running.done("create_wallet", account)
 
 
-def test_of_conversions_at_once_exactly_one_wins(running: Running, account: str) -> None:
-    wallets = [new_wallet() for _ in range(6)]
-    with ThreadPoolExecutor(len(wallets)) as pool:
-        bodies = [conversion(wallet) for wallet in wallets]
-        statuses = list(pool.map(lambda body: running.post(CONVERT, account, **body).status_code, bodies))
-    assert sorted(statuses)[0] == 200
-    assert set(sorted(statuses)[1:]) <= {401, 403, 409}
-    winner = wallets[statuses.index(200)]
-    assert record(running, account).admin_wallet == bytes.fromhex(winner.address[2:])
-    assert [credit(running, wallet) for wallet in wallets] == [
-        CREDIT - 1 if wallet is winner else 0 for wallet in wallets
-    ]
-
-
 def test_loser_that_was_let_in_before_is_told_of_the_conflict(
     running: Running, account: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,22 +7,19 @@ import contextlib
 import signal
 import subprocess
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
 from actions import KEY, SIGN, address_of_wallet, permitted, ran, signer
 from anvils import Anvil
-from envelopes import conversion, new_wallet
 from nodes import Running, refused, serving
 from processes import client, command, environment, node_process
 
 from reference_node.assembly import build_node
 from reference_node.deployment import DeploymentError, Payers
-from reference_node.permission.keys import KeyDerivation, address_of, key_hash
+from reference_node.permission.keys import KeyDerivation, address_of
 from reference_node.settings import Settings
 
 SECRET = "42" * 24 + "0123456789abcdef"
@@ -133,25 +130,6 @@ def test_control_moves_no_chain_outside(anvil: Anvil) -> None:
         for operation, body in (("fund", {"address": "0x" + "11" * 20}), ("reset", {})):
             refused(running.http.post(f"/control/{operation}", json=body), 409, "external-chain")
         assert running.everything(account)["groups"] == []
-
-
-def test_account_changes_hands_once_on_a_chain_outside(anvil: Anvil) -> None:
-    with serving(settings_for(anvil)) as running:
-        account = running.account()
-        key = running.usage_key(account)
-        before = running.everything(key)
-        wallets = [new_wallet() for _ in range(3)]
-        bodies = [conversion(wallet, running.node.chain.chain_id) for wallet in wallets]
-        with ThreadPoolExecutor(3) as pool:
-            convert = partial(running.post, "convert_to_chain_secured_account", account)
-            statuses = list(pool.map(lambda body: convert(**body).status_code, bodies))
-        assert statuses.count(200) == 1
-        assert set(statuses) <= {200, 401, 403, 409}
-        winner = bytes.fromhex(wallets[statuses.index(200)].address[2:])
-        record = running.node.accounts.account(key_hash(base64.b64decode(account)))
-        assert (record.managed, record.admin_wallet) == (False, winner)
-        assert running.node.billing.balance(winner) == 9 - 2
-        assert running.everything(key) == before
 
 
 def test_wallet_is_the_same_on_the_next_node_with_the_root_secret(anvil: Anvil) -> None:

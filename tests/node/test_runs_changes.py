@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from actions import TWICE, Permitted, hashed_cid, permitted, ran, run, signer
+from actions import TWICE, permitted, ran, run, signer
 from envelopes import conversion, new_wallet
 from nodes import Running, refused
 
@@ -25,37 +25,6 @@ def before_second_use(running: Running, monkeypatch: pytest.MonkeyPatch, change:
         return host_call(run, name, arguments)
 
     monkeypatch.setattr(running.node.runs, "host_call", counted)
-
-
-CHANGES: dict[str, Callable[[Running, Permitted], object]] = {
-    "the wallet leaves the group": lambda node, mine: node.done(
-        "remove_pkp_from_group", mine.account, group_id=mine.group, pkp_id=mine.wallet
-    ),
-    "the action leaves the group": lambda node, mine: node.done(
-        "remove_action_from_group", mine.account, group_id=mine.group, hashed_cid=hashed_cid(TWICE)
-    ),
-    "the group's lists are replaced": lambda node, mine: node.done(
-        "update_group", mine.account, group_id=mine.group, name="n", description="d"
-    ),
-    "the group is removed": lambda node, mine: node.done("remove_group", mine.account, group_id=str(mine.group)),
-    "the key loses the group": lambda node, mine: node.done(
-        "update_usage_api_key", mine.account, usage_api_key=mine.key, name="n", description="d"
-    ),
-    "the key is removed": lambda node, mine: node.done("remove_usage_api_key", mine.account, usage_api_key=mine.key),
-}
-
-
-@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
-def test_run_is_refused_at_its_next_use(
-    running: Running, monkeypatch: pytest.MonkeyPatch, change: Callable[[Running, Permitted], object]
-) -> None:
-    mine = permitted(running, TWICE)
-    ran(running, mine.key, TWICE, pkpId=mine.wallet)
-    before_second_use(running, monkeypatch, lambda: change(running, mine))
-    answered = run(running, mine.key, TWICE, pkpId=mine.wallet)
-    refused(answered, 403, REFUSED)
-    monkeypatch.undo()
-    assert run(running, mine.key, TWICE, pkpId=mine.wallet).status_code in {401, 403}
 
 
 def test_new_permission_counts_from_the_next_use_on(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:

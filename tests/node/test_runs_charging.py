@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import base64
-import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from actions import ECHO, KEY, SIGN, credit, failed, permitted, ran, run
-from envelopes import conversion, new_wallet
 from nodes import Running, refused, serving
 
 from reference_node.billing.credits import Credits
@@ -46,15 +44,6 @@ def lasting(running: Running, monkeypatch: pytest.MonkeyPatch, during: Callable[
         return RunResult("1", "", False, 0.5)
 
     monkeypatch.setattr(running.node.sandbox, "run", last)
-
-
-def test_each_started_second_costs_one_cent(thrifty: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    mine = permitted(thrifty, ECHO)
-    for seconds in (1, 2, 5):
-        before = credit(thrifty, mine.account)
-        lasting(thrifty, monkeypatch, lambda each, seconds=seconds: [each(n) for n in range(2, seconds + 1)])
-        assert ran(thrifty, mine.key, ECHO) == 1
-        assert credit(thrifty, mine.account) == before - seconds
 
 
 def test_real_run_pays_for_the_seconds_that_it_was_told_of(thrifty: Running, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,42 +113,6 @@ def test_chain_that_fails_at_a_host_call_is_told_and_costs_nothing(
     monkeypatch.setattr(thrifty.node.accounts, "can_execute", fail)
     refused(run(thrifty, mine.key, SIGN, pkpId=mine.wallet, message="m"), 503, "chain-unavailable")
     assert credit(thrifty, mine.account) == before
-
-
-def test_charge_follows_an_account_that_changes_hands_meanwhile(
-    thrifty: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    mine = permitted(thrifty, ECHO)
-    wallet = new_wallet()
-    before = credit(thrifty, mine.account)
-
-    def change_hands(each_second: Callable[[int], bool]) -> None:
-        assert each_second(2)
-        thrifty.done("convert_to_chain_secured_account", mine.account, **conversion(wallet))
-        assert each_second(3)
-
-    lasting(thrifty, monkeypatch, change_hands)
-    ran(thrifty, mine.key, ECHO)
-    assert credit(thrifty, mine.account) == 0
-    assert thrifty.node.billing.balance(bytes.fromhex(wallet.address[2:])) == before - 1 - 3
-
-
-def test_runs_at_the_same_time_never_overdraw(thrifty: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    mine = permitted(thrifty, ECHO)
-    spend_all_but(thrifty, mine.account, 3)
-    together = threading.Barrier(3, timeout=60)
-    lasting(thrifty, monkeypatch, lambda _: together.wait())
-    statuses: list[int] = []
-    threads = [
-        threading.Thread(target=lambda: statuses.append(run(thrifty, mine.key, ECHO).status_code)) for _ in range(3)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    refused(run(thrifty, mine.key, ECHO), 402)
-    assert statuses == [200] * 3
-    assert credit(thrifty, mine.account) == 0
 
 
 def test_run_comes_first_once_its_account_has_paid(thrifty: Running, monkeypatch: pytest.MonkeyPatch) -> None:

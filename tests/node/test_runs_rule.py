@@ -84,20 +84,6 @@ def test_wrong_argument_is_an_error_that_the_script_can_catch(running: Running, 
     assert named in message
 
 
-def test_derivation_path_of_another_account_yields_no_key(running: Running) -> None:
-    """Who reads somebody's path from the chain and registers it as a wallet of theirs gets nothing by it."""
-    victim, thief = permitted(running, KEY), permitted(running, KEY)
-    accounts = running.node.accounts
-    victim_hash, thief_hash = (key_hash(base64.b64decode(one.account)) for one in (victim, thief))
-    stolen = accounts.wallet(victim_hash, bytes.fromhex(victim.wallet[2:]))
-    for address in (stolen.address, b"\x77" * 20):
-        accounts.create_wallet(thief_hash, address, stolen.derivation_path, "", "")
-        wallet = "0x" + pkp_id(address).hex()
-        running.done("add_pkp_to_group", thief.account, group_id=thief.group, pkp_id=wallet)
-        refused(run(running, thief.key, KEY, pkpId=wallet), 403, REFUSED)
-    ran(running, victim.key, KEY, pkpId=victim.wallet)
-
-
 def test_wallet_registered_with_a_path_that_is_not_its_own_yields_no_key(running: Running) -> None:
     mine = permitted(running, KEY)
     running.node.accounts.create_wallet(key_hash(base64.b64decode(mine.account)), b"\x78" * 20, 12345, "", "")

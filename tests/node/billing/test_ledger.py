@@ -72,16 +72,6 @@ def test_hold_counts_as_spent_until_it_is_released() -> None:
     assert ledger.balance(ALICE) == 3
 
 
-def test_hold_is_settled_once() -> None:
-    ledger = Ledger()
-    ledger.grant(ALICE, 10)
-    hold = ledger.hold(ALICE, 4)
-    for _ in range(3):
-        ledger.settle(hold, 4)
-    ledger.release(hold)
-    assert ledger.balance(ALICE) == 6
-
-
 def test_parallel_holds_never_take_more_than_there_is() -> None:
     ledger = Ledger()
     ledger.grant(ALICE, 25)

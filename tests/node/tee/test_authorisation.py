@@ -8,7 +8,6 @@ from pathlib import Path
 import httpx
 import pytest
 from anvils import Anvil
-from nodes import Running
 from processes import client, node_process
 
 from reference_node.assembly import build_node
@@ -33,13 +32,6 @@ def allowed(rpc_url: str, app_id: str, compose_hash: str) -> object:
 def fund(anvil: Anvil) -> None:
     payers = Payers.derived(KeyDerivation(bytes.fromhex(SECRET)), 4)
     anvil.fund(*("0x" + address.hex() for address in payers.addresses))
-
-
-def test_compose_hash_is_registered_and_no_other(running: Running) -> None:
-    info = running.http.get("/info").json()
-    rpc_url = running.ready["rpc_url"]
-    assert allowed(rpc_url, info["app_id"], info["compose_hash"]) == TRUE
-    assert allowed(rpc_url, info["app_id"], "ab" * 32) == FALSE
 
 
 def test_registration_can_be_withdrawn() -> None:

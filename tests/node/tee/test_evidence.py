@@ -135,12 +135,6 @@ def test_quote_has_the_version_that_is_asked_for(version: int) -> None:
     assert read[0].mr_td == attestation.identity.mr_td.hex()
 
 
-def test_documents_are_made_once() -> None:
-    attestation = made()
-    assert attestation.attestation is attestation.attestation
-    assert attestation.evidence is attestation.evidence
-
-
 def test_without_tls_there_is_evidence_of_the_default_domain(running: Running) -> None:
     profile = running.ready["profile"]
     assert profile["attestation"]["gateway_domain"] == "node.example"

@@ -55,14 +55,6 @@ def judged(quote: bytes, collateral: dict[str, str], root_pem: str, at: int) -> 
     return str(dcap_qvl.verify_with_root_ca(quote, held, root, at).status)
 
 
-def test_quotes_are_up_to_date_by_the_served_collateral(attested: Running) -> None:
-    collateral = fetched(attested.http.get)
-    root = attested.ready["profile"]["attestation"]["root_certificate"]
-    for path in ("/attestation", "/evidences/quote.json"):
-        quote = bytes.fromhex(attested.http.get(path).json()["quote"])
-        assert judged(quote, collateral, root, int(time.time())) == "UpToDate"
-
-
 def test_quote_of_version_five_is_up_to_date_too(attested: Running) -> None:
     node = build_node(Settings(root_secret=attested.node.settings.root_secret, quote_version=5))
     quote = node.attestation.quote(bytes(64))

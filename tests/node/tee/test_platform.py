@@ -14,7 +14,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from reference_node.tee.collateral import CollateralForm, make_collateral, pccs_answers, tcb_info_document
+from reference_node.tee.collateral import CollateralForm, make_collateral, tcb_info_document
 from reference_node.tee.pki import ORGANIZATION, CrlForm, Platform, PlatformForm, Role
 from reference_node.tee.quotes import QuoteForm, TdReport, TdReport15, make_quote
 from reference_node.tee.sgx_extension import PlatformTcb
@@ -115,14 +115,6 @@ def test_collateral_can_be_issued_later_for_the_same_machine(platform: Platform)
         status(platform, quote, NOW - timedelta(days=40))
     with pytest.raises(ValueError, match="in the future"):
         status(platform, quote, NOW + timedelta(days=2))
-
-
-def test_pccs_answers_hold_exactly_what_is_signed(platform: Platform) -> None:
-    collateral = make_collateral(platform)
-    answers = pccs_answers(collateral)
-    assert collateral.tcb_info.encode() in answers["/tdx/certification/v4/tcb"].body
-    assert collateral.qe_identity.encode() in answers["/tdx/certification/v4/qe/identity"].body
-    assert bytes.fromhex(answers["/sgx/certification/v4/rootcacrl"].body.decode()) == collateral.root_ca_crl
 
 
 def test_document_can_be_signed_as_it_stands(platform: Platform) -> None:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import re
 import socket
 import ssl
-import subprocess
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +18,6 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 from nodes import Running, refused, serving
 from processes import client, node_process
-from reading import program
 from test_process import failing
 
 from reference_node.settings import Settings
@@ -77,58 +73,12 @@ def own(tmp_path: Path, domain: str, seed: bytes = b"operator") -> tuple[Path, P
     return chain, key
 
 
-def test_whole_api_is_served_under_the_certificate_of_the_evidence(attested: Running) -> None:
-    with https(attested) as http:
-        answers = [
-            http.get(path)
-            for path in ("/core/v1/get_node_chain_config", "/attestation", "/info", "/core/v1/openapi.json")
-        ]
-        assert [answer.status_code for answer in answers] == [200] * 4
-        assert {peer_certificate(answer) for answer in answers} == {in_evidence(http)}
-
-
 def test_domain_and_the_loopback_are_names_of_the_certificate(attested: Running) -> None:
     for name in (DOMAIN, "localhost", "127.0.0.1"):
         with connected(attested, name) as connection:
             assert connection.version() == "TLSv1.3"
     with pytest.raises(ssl.SSLCertVerificationError), connected(attested, "other.example"):
         pass
-
-
-def test_openssl_sees_the_certificate_of_the_evidence(attested: Running) -> None:
-    where = urlsplit(attested.ready["https_url"])
-    command = [program("openssl", "openssl"), "s_client", "-connect", f"{where.hostname}:{where.port}"]
-    shown = subprocess.run(  # noqa: S603 - a TLS client
-        [*command, "-servername", DOMAIN], input="", capture_output=True, text=True, timeout=180, check=True
-    ).stdout
-    (pem,) = re.findall(r"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----\n", shown, re.DOTALL)
-    assert ssl.PEM_cert_to_DER_cert(pem) == in_evidence(attested.http)
-    fingerprint = subprocess.run(  # noqa: S603 - as above
-        [command[0], "x509", "-noout", "-fingerprint", "-sha256"], input=pem, capture_output=True, text=True, check=True
-    ).stdout
-    assert (
-        fingerprint.strip().partition("=")[2].replace(":", "").lower()
-        == hashlib.sha256(in_evidence(attested.http)).hexdigest()
-    )
-
-
-def test_rotation_changes_certificate_and_evidence_in_one_step(attested: Running) -> None:
-    with https(attested) as before:
-        old = in_evidence(before)
-        files = {
-            name: before.get(f"/evidences/{name}").content
-            for name in ("sha256sum.txt", "quote.json", "acme-account.json")
-        }
-        rotate(attested)
-        still = before.get("/core/v1/get_node_chain_config")
-        assert (still.status_code, peer_certificate(still)) == (200, old)
-        with https(attested) as after:
-            new = in_evidence(after)
-            assert peer_certificate(after.get("/info")) == new != old
-            for name, body in files.items():
-                assert (after.get(f"/evidences/{name}").content == body) == (name == "acme-account.json")
-            quoted = after.get("/evidences/quote.json").json()["report_data"]
-            assert quoted[:64] == hashlib.sha256(after.get("/evidences/sha256sum.txt").content).hexdigest()
 
 
 def test_quote_without_report_data_outlives_a_rotation(attested: Running) -> None:
@@ -154,13 +104,6 @@ def test_no_request_fails_while_certificates_rotate(attested: Running) -> None:
             rotate(attested)
         done.set()
         assert {status for asked in asking for status in asked.result(60)} <= {200}
-
-
-def test_each_connection_of_a_rotation_sees_one_consistent_state(attested: Running) -> None:
-    for _ in range(5):
-        rotate(attested)
-        with https(attested) as http:
-            assert peer_certificate(http.get("/info")) == in_evidence(http)
 
 
 def test_certificate_ages_with_the_clock() -> None:
