@@ -88,10 +88,8 @@ class Sigstore:
             .sign(self.ca, SHA256())
         )
 
-    def certificate(
-        self, public: Any, identity: str, issuer: str, at: datetime, ct_log: EllipticCurvePrivateKey | None = None
-    ) -> x509.Certificate:
-        """A certificate for ten minutes, with an SCT by the log of certificates or by another one."""
+    def certificate(self, public: Any, identity: str, issuer: str, at: datetime) -> x509.Certificate:
+        """A certificate for ten minutes, with an SCT by the log of certificates."""
         usage = x509.KeyUsage(True, False, False, False, False, False, False, False, False)
         builder = (
             x509.CertificateBuilder(self.name, x509.Name([]), public, 2)
@@ -103,15 +101,15 @@ class Sigstore:
             .add_extension(x509.SubjectAlternativeName([x509.UniformResourceIdentifier(identity)]), critical=True)
             .add_extension(x509.UnrecognizedExtension(OIDC_ISSUER, issuer.encode()), critical=False)
         )
-        sct = self._sct(builder.sign(self.ca, SHA256()).tbs_certificate_bytes, at, ct_log or self.ct_log)
+        sct = self._sct(builder.sign(self.ca, SHA256()).tbs_certificate_bytes, at)
         return builder.add_extension(x509.UnrecognizedExtension(SCT_LIST, sct), critical=False).sign(self.ca, SHA256())
 
-    def _sct(self, precertificate: bytes, at: datetime, ct_log: EllipticCurvePrivateKey) -> bytes:
+    def _sct(self, precertificate: bytes, at: datetime) -> bytes:
         """The list with one SCT of RFC 6962, in the OCTET STRING of its extension."""
         time = struct.pack("!Q", int(at.timestamp()) * 1000)
         entry = sha256(der(self.ca)).digest() + len(precertificate).to_bytes(3, "big") + precertificate
-        signature = signed(ct_log, b"\0\0" + time + b"\0\1" + entry + b"\0\0")
-        sct = b"\0" + sha256(der(ct_log)).digest() + time + b"\0\0" + b"\4\3" + _counted(signature)
+        signature = signed(self.ct_log, b"\0\0" + time + b"\0\1" + entry + b"\0\0")
+        sct = b"\0" + sha256(der(self.ct_log)).digest() + time + b"\0\0" + b"\4\3" + _counted(signature)
         listed = _counted(_counted(sct))
         return b"\4" + bytes([len(listed)]) + listed  # under 128 bytes
 
@@ -161,18 +159,14 @@ class Sigstore:
         identity: str = IDENTITY,
         issuer: str = ISSUER,
         payload_type: str = IN_TOTO,
-        certified: datetime = NOW,
-        at: datetime = NOW + timedelta(minutes=1),
-        ct_log: EllipticCurvePrivateKey | None = None,
-        logged: bytes | None = None,
     ) -> dict[str, Any]:
-        """A bundle, signed and logged at a time. `logged`: the payload of which the log keeps the hash."""
+        """A bundle, signed and logged within the life of its certificate."""
         signer = key()
-        certificate = self.certificate(signer.public_key(), identity, issuer, certified, ct_log)
+        certificate = self.certificate(signer.public_key(), identity, issuer, NOW)
         pae = b"DSSEv1 %d %b %d %b" % (len(payload_type), payload_type.encode(), len(payload), payload)
         signature = signed(signer, pae)
         envelope = {"payload": b64(payload), "payloadType": payload_type, "signatures": [{"sig": b64(signature)}]}
-        entry = self.logged(payload if logged is None else logged, json.dumps(envelope), signature, certificate, at)
+        entry = self.logged(payload, json.dumps(envelope), signature, certificate, NOW + timedelta(minutes=1))
         proof = entry["verification"]["inclusionProof"]
         return {
             "mediaType": BUNDLE,

@@ -7,13 +7,11 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from made_evidence import NOW
-from made_sigstore import IDENTITY, ISSUER, Sigstore, b64, key, token
+from made_sigstore import IDENTITY, ISSUER, Sigstore, b64, token
 from test_statement_made import EVIDENCE, LATER, POLICY, command, run, stated, verified
 
 from conformance.verify import KeylessSigner, Rule, StatementPolicy, Verified, keyless, save_folder, verify
@@ -38,11 +36,6 @@ def refusals(result: Verified) -> set[tuple[str, str]]:
     return {(finding.code, finding.compared) for finding in result.findings}
 
 
-def entry(bundle: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = bundle["verificationMaterial"]["tlogEntries"][0]
-    return found
-
-
 def test_true_bundle_is_accepted() -> None:
     result = judged(SIGSTORE.bundle(PAYLOAD))
     assert result.accepted, result.findings
@@ -59,32 +52,6 @@ def test_bundle_of_one_of_many_signers_is_accepted() -> None:
 Change = Callable[[dict[str, Any]], object]
 
 
-def _other_signature(bundle: dict[str, Any]) -> None:
-    bundle["dsseEnvelope"]["signatures"] = SIGSTORE.bundle(PAYLOAD)["dsseEnvelope"]["signatures"]
-
-
-def _other_certificate(bundle: dict[str, Any]) -> None:
-    other = SIGSTORE.bundle(PAYLOAD)["verificationMaterial"]["certificate"]
-    bundle["verificationMaterial"]["certificate"] = other
-
-
-def _other_entry(bundle: dict[str, Any]) -> None:
-    bundle["verificationMaterial"]["tlogEntries"] = [entry(SIGSTORE.bundle(PAYLOAD))]
-
-
-def _later(bundle: dict[str, Any]) -> None:
-    entry(bundle)["integratedTime"] = str(int(entry(bundle)["integratedTime"]) + 1)
-
-
-def _other_hash(bundle: dict[str, Any]) -> None:
-    entry(bundle)["inclusionProof"]["hashes"][0] = b64(bytes(32))
-
-
-def _unsigned_checkpoint(bundle: dict[str, Any]) -> None:
-    checkpoint = entry(bundle)["inclusionProof"]["checkpoint"]
-    checkpoint["envelope"] = checkpoint["envelope"].replace("log.example - 1", "log.example - 2")
-
-
 def _second_envelope(bundle: dict[str, Any]) -> None:
     bundle["dsse_envelope"] = bundle["dsseEnvelope"]
     bundle["dsseEnvelope"] = bundle["dsseEnvelope"] | {"payload": b64(PAYLOAD + b" ")}
@@ -97,17 +64,7 @@ def _second_envelope(bundle: dict[str, Any]) -> None:
             lambda bundle: bundle["dsseEnvelope"].update(payload=b64(PAYLOAD.replace(b"PASSED", b"WARNED"))),
             "DSSE: invalid signature",
         ),
-        (_other_signature, "DSSE: invalid signature"),
-        (_other_certificate, "DSSE: invalid signature"),
-        (_other_entry, "log entry signatures do not match bundle"),
         (lambda bundle: bundle["verificationMaterial"].update(tlogEntries=[]), "expected exactly one log entry"),
-        (lambda bundle: entry(bundle).pop("inclusionProof"), "tlogEntries.0.inclusionProof Field required"),
-        (lambda bundle: entry(bundle).pop("inclusionPromise"), "bundle must contain an inclusion promise or signed"),
-        (_later, "SET: invalid inclusion promise"),
-        (_other_hash, "inclusion proof contains invalid root hash"),
-        (_unsigned_checkpoint, "checkpoint: invalid signature"),
-        (lambda bundle: bundle["verificationMaterial"].pop("certificate"), "verificationMaterial Value error"),
-        (lambda bundle: bundle["dsseEnvelope"].update(signatures=[{"sig": b64(bytes(64))}]), "DSSE: invalid signature"),
         (_second_envelope, ""),
     ],
 )
@@ -129,13 +86,7 @@ def test_altered_bundle_is_refused(change: Change, why: str) -> None:
         (SIGSTORE.bundle(PAYLOAD, identity=IDENTITY[:-1]), "whom the policy does not name"),
         (SIGSTORE.bundle(PAYLOAD, issuer="https://other.example"), "issuer https://other.example, whom the policy"),
         (SIGSTORE.bundle(PAYLOAD, issuer=ISSUER + "/"), "whom the policy does not name"),
-        (SIGSTORE.bundle(PAYLOAD, at=NOW + timedelta(minutes=11)), "certificate"),
-        (SIGSTORE.bundle(PAYLOAD, at=NOW - timedelta(minutes=1)), "certificate"),
-        (SIGSTORE.bundle(PAYLOAD, ct_log=key()), "SCT verify failed"),
-        (SIGSTORE.bundle(PAYLOAD, logged=b"{}"), "log entry payload hash does not match bundle"),
         (Sigstore().bundle(PAYLOAD), "failed to build timestamp certificate chain"),
-        (replace(SIGSTORE, ca=key()).bundle(PAYLOAD), "failed to build timestamp certificate chain"),
-        (replace(SIGSTORE, log=key()).bundle(PAYLOAD), "invalid log entry"),
     ],
 )
 def test_bundle_of_somebody_or_something_else_is_refused(bundle: dict[str, Any], why: str) -> None:
