@@ -49,18 +49,6 @@ def account_key_needs_nothing(node: Node) -> None:
     wrap(node.runs, "may_use", may)
 
 
-def test_right_node_passes_and_each_named_cell_is_held_against_a_granted_one() -> None:
-    outcome = matrix_of(("usage-several/this/other/1", "removed-zero/both/both/1", "other_account/wildcard/this/2"))
-    assert outcome.verdict is Verdict.PASS, outcome.reason
-    verdicts = {name: cell.verdict.value for name, cell in tried(outcome).items()}
-    assert verdicts.pop("usage-several/this/other/1") == "refused"
-    assert verdicts.pop("removed-zero/both/both/1") == "refused"
-    assert verdicts.pop("other_account/wildcard/this/2") == "refused"
-    assert verdicts
-    assert set(verdicts.values()) == {"granted"}
-    assert len(outcome.cells) == 700
-
-
 def test_wrong_cell_is_named_with_the_rules_reason_and_the_command_that_tries_it_alone() -> None:
     outcome = matrix_of(("account/*/none/1",), account_key_needs_nothing)
     assert outcome.verdict is Verdict.FAIL
@@ -133,14 +121,6 @@ def test_second_accounts_keys_that_run_nothing_there_prove_nothing() -> None:
     assert outcome.verdict is Verdict.INCONCLUSIVE
     assert outcome.properties["problem"] == "control-not-accepted"
     assert "other_usage-zero/this/this/2" not in tried(outcome)
-
-
-def test_chain_secured_account_has_keys_that_expire() -> None:
-    named = ("expired-this/this/this/1", "expired-zero/wildcard/wildcard/1", "usage-other/this/none/1")
-    outcome = matrix_of(named, name="matrix-chain-secured")
-    assert outcome.verdict is Verdict.PASS, outcome.reason
-    assert {name for name, cell in tried(outcome).items() if cell.verdict is CellVerdict.REFUSED} == set(named)
-    assert len(outcome.cells) == 250
 
 
 def test_node_that_cannot_lay_the_accounts_out_is_inconclusive() -> None:

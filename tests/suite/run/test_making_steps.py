@@ -81,20 +81,3 @@ def test_what_makes_the_setting_judges_nothing(run: Run, node: TinyNode) -> None
     outcome = run("steps: [{account: alice}, {new_group: team}, {list: list_groups}]")
 
     assert outcome.verdict is Verdict.INCONCLUSIVE
-
-
-def test_new_group_is_a_control(run: Run, node: TinyNode) -> None:
-    outcome = run("""\
-        steps:
-          - account: alice
-          - {new_group: team, id: adds}
-          - call: add_group
-            as: nobody
-            with: {group_name: g}
-            refused: unauthenticated
-            control: adds
-            unchanged: [list_groups]
-        """)
-
-    assert outcome.verdict in {Verdict.PASS, Verdict.FAIL}
-    assert sum(request.path == "add_group" for request in node.asked) == 2

@@ -133,7 +133,7 @@ def test_answer_that_is_not_the_refusal_fails_by_its_kind(run: Run, node: TinyNo
     [
         *((classes, Told(status), Verdict.FAIL) for classes in ("forbidden", "any") for status in (500, 503, DROP)),
         ("any", Told(402), Verdict.INCONCLUSIVE),
-        ("any", Told(429), Verdict.INCONCLUSIVE),
+        ("any", Told(429, headers={"Retry-After": "9999"}), Verdict.INCONCLUSIVE),
         ("insufficient_credit", Told(402), Verdict.PASS),
         ("forbidden", Told(403, {"success": False}), Verdict.PASS),
         ("forbidden", Told(403, {"success": None, "usage_api_key": ""}), Verdict.PASS),
@@ -157,19 +157,6 @@ def test_time_out_is_never_a_refusal(run: Run, node: TinyNode) -> None:
     assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "no-answer-in-time")
 
 
-def test_refusal_that_has_its_effect_nevertheless_fails(run: Run, node: TinyNode) -> None:
-    def refuse_and_do(asked: Asked) -> Told:
-        node.owners["another key, long enough"] = node.owners[asked.key]
-        return Told(403)
-
-    node.faults["add_usage_api_key"] = by_key(node, refuse_and_do)
-
-    outcome = run(REFUSED_WRITE)
-
-    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "state-changed")
-    assert "list_api_keys" in outcome.reason
-
-
 def test_changed_state_is_charged_to_the_requirement_that_refusals_change_nothing(run: Run, node: TinyNode) -> None:
     def refuse_and_add(asked: Asked) -> Told:
         node.groups[node.owners[asked.key]].append({"id": 9, "name": "changed", "description": ""})
@@ -183,21 +170,6 @@ def test_changed_state_is_charged_to_the_requirement_that_refusals_change_nothin
     outcome = run("requirements: [ERR-140, ERR-150]\n" + about_both)
 
     assert (outcome.properties["problem"], outcome.blamed) == ("state-changed", ("ERR-150",))
-
-
-def test_unchanged_state_is_compared_over_all_pages(run: Run, node: TinyNode, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Target, "page_size", 2)
-
-    def refuse_and_add(asked: Asked) -> Told:
-        node.groups[node.owners[asked.key]].append({"id": 9, "name": "the seventh", "description": ""})
-        return Told(403)
-
-    node.faults["add_usage_api_key"] = by_key(node, refuse_and_add)
-    many = "  - {repeat: {times: 6, steps: [{call: add_group, with: {group_name: g}}]}}\nsteps:"
-
-    outcome = run(REFUSED_WRITE.replace("steps:", many))
-
-    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "state-changed")
 
 
 def test_refused_list_that_holds_items_nevertheless_fails(run: Run, node: TinyNode) -> None:

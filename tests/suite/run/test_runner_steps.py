@@ -84,65 +84,6 @@ def test_members_travel_where_the_operation_takes_them(
     assert ("content-type" in sent.headers) == bool(text)
 
 
-def test_profile_names_members_and_paths(cases_of: Callable[[str], list[Case]], node: TinyNode) -> None:
-    profile = Profile.model_validate(
-        {
-            "wire": {
-                "new_account": {"fields": {"account_name": "label"}},
-                "account_exists": {"request_response": {"key_in": "body", "key_member": "k", "answer_member": "there"}},
-                "operations": {"method_and_path": {"account_exists": "POST /exists"}},
-                "list_groups": {"item_fields": {"name": "title"}},
-                "mutating_responses": {"group_id": "gid"},
-            }
-        }
-    )
-    node.faults |= {"exists": always(200, {"there": True}), "add_group": always(200, {"gid": "4"})}
-    node.faults["list_groups"] = always(200, [{"id": 1, "title": "t"}])
-    (case,) = cases_of("""\
-        steps:
-          - account: alice
-          - {call: account_exists, expect: {exists: true}}
-          - {list: list_groups, expect: {"": [{name: t}]}}
-          - {call: add_group, expect: {group_id: 4}}
-        """)
-    with Target(node.url, profile) as target:
-        passed(run_case(case, target))
-
-    assert "label" in node.asked[0].body
-    assert node.asked[1].body == {"k": next(iter(node.groups))}
-    assert "x-api-key" not in node.asked[1].headers
-
-
-def test_ids_that_lists_show_as_texts_are_sent_as_integers(
-    cases_of: Callable[[str], list[Case]], node: TinyNode
-) -> None:
-    (case,) = cases_of("""\
-        steps:
-          - account: alice
-          - {call: add_group, with: {group_name: "7"}, save: {g: group_id}}
-          - {call: add_usage_api_key, with: {name: "7", execute_in_groups: ["${g}", 0]}}
-          - {call: remove_group, with: {group_id: "${g}"}}
-          - {check: {that: "${g}", equals: "1"}}
-        """)
-    with Target(node.url, Profile.model_validate({"wire": {"list_groups": {"id_form": "decimal_string"}}})) as target:
-        passed(run_case(case, target))
-
-    bodies = {asked.path: asked.body for asked in node.asked}
-    assert bodies["add_group"] == {"group_name": "7"}
-    assert bodies["add_usage_api_key"] == {"name": "7", "execute_in_groups": [1, 0]}
-    assert bodies["remove_group"] == {"group_id": "1"}
-
-
-def test_list_counts_pages_from_the_profile_s_first_number(
-    cases_of: Callable[[str], list[Case]], node: TinyNode
-) -> None:
-    (case,) = cases_of("steps: [{account: a}, {list: list_groups}]")
-    with Target(node.url, Profile.model_validate({"wire": {"paging": {"first_page_number": 1}}})) as target:
-        run_case(case, target)
-
-    assert node.asked[-1].query["page_number"] == "1"
-
-
 def test_saved_member_that_is_missing_fails(run: Run, node: TinyNode) -> None:
     node.faults["add_group"] = always(200, {"success": True})
 
