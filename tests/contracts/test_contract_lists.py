@@ -34,15 +34,18 @@ def test_long_list_keeps_its_order_before_and_after_removals(world: World) -> No
     """Positions reach a third word of the set's bitmap, 256 to a word: the second one is full first, empty later."""
     items = [hash_of(f"item {number}") for number in range(600)]
     world.write("addGroup", ACCOUNT, "", "", [], items[:400])
-    for item in items[400:]:
-        world.write("addActionToGroup", ACCOUNT, 3, item)
+    for start in (400, 500):
+        world.write("changeActionsOfGroup", ACCOUNT, 3, items[start : start + 100], [])
     assert pages_of_actions(world, 3, 100) == items
     assert world.config.rows("listActionsInGroup", ACCOUNT, 3, 80, 7) == tuple(
         (item, "", "") for item in items[560:567]
     )
-    gone = set(items[250:515]) | set(items[530::7])
-    for item in gone:
+    gone = [*items[250:515], *items[530::7]]
+    for item in gone[::20]:
         world.write("removeActionFromGroup", ACCOUNT, 3, item)
+    at_once = [item for item in gone if item not in gone[::20]]
+    for start in range(0, len(at_once), 100):
+        world.write("changeActionsOfGroup", ACCOUNT, 3, [], at_once[start : start + 100])
     left = [item for item in items if item not in gone]
     assert pages_of_actions(world, 3, 100) == left
     assert pages_of_actions(world, 3, 7) == left
