@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from nodes import ZERO_HASH, Running, refused
+from envelopes import new_wallet, signed, wallet_auth
+from nodes import ZERO_HASH, Running, refused, serving
 
 from reference_node.permission.keys import key_text, new_secret
+from reference_node.permission.typed_data import Flow
+from reference_node.settings import Settings
 
 CID = "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
 HASH = "0x" + "ab" * 32
@@ -69,3 +72,12 @@ def test_credentials_that_do_not_count_have_codes(running: Running, account: str
     refused(running.get("list_groups"), 401, "key-missing")
     refused(running.get("list_groups", key_text(new_secret())), 401, "unknown-key")
     refused(running.get("billing/balance", running.usage_key(account)), 403, "owner-only")
+    two = {"X-Api-Key": account, "Authorization": f"Bearer {key_text(new_secret())}"}
+    refused(running.http.get("/core/v1/list_groups", headers=two), 401, "conflicting-credentials")
+    proof = wallet_auth(signed(Flow.BILLING_AUTH, new_wallet()))
+    refused(running.http.get("/core/v1/billing/balance", headers=proof | two), 401, "conflicting-credentials")
+
+
+def test_write_without_credit_has_its_code() -> None:
+    with serving(Settings(port=0, starter_credits=0)) as running:
+        refused(running.post("create_wallet", running.account()), 402, "insufficient-credits")
