@@ -30,14 +30,6 @@ def collateral_is_signed_by_somebody_else(node: Node, form: CollateralForm) -> N
     serve_collateral(node, form=form)
 
 
-CHANGES = (
-    row("tcb-info", lambda given: replace(given, tcb_info=given.tcb_info.replace('"OutOfDate"', '"UpToDate"'))),
-    row("qe-identity", lambda given: replace(given, qe_identity=given.qe_identity.replace('"isvsvn":4', '"isvsvn":3'))),
-    row("signatures-exchanged", lambda given: replace(given, tcb_info_signature=given.qe_identity_signature)),
-    row("lists-exchanged", lambda given: replace(given, root_ca_crl=given.pck_crl, pck_crl=given.root_ca_crl)),
-)
-
-
 def _level(document: JsonObject, status: str) -> JsonObject:
     levels = document["tcbLevels"]
     first = {**members(levels[0]), "tcbStatus": status} if isinstance(levels, list) else {}

@@ -5,12 +5,9 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable, Iterable
-from typing import Any
 
-from eth_typing import Address as EthAddress
 from eth_utils.crypto import keccak
 
-from conformance.endpoints.chain import selector
 from conformance.selftest.tools.accounts import account_of, permissions_of
 from conformance.selftest.tools.alter import (
     Answered,
@@ -23,14 +20,13 @@ from conformance.selftest.tools.alter import (
     members,
     wrap,
 )
-from conformance.selftest.tools.alter_contract import WRITES, let_in, payers_of
+from conformance.selftest.tools.alter_contract import let_in, payers_of
 from conformance.selftest.tools.alter_permissions import acts_as_owner
 from conformance.selftest.tools.alter_runs import Lists, change_verdicts, decide, own_groups
 from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import KeyInfo, Permissions
-from reference_node.chain.evm_transactions import decode
-from reference_node.chain.interface import Address, Receipt
+from reference_node.chain.interface import Address
 from reference_node.node import Node
 
 GATEWAY_WRITES = (
@@ -45,8 +41,6 @@ GATEWAY_WRITES = (
     "update_usage_key",
     "remove_usage_key",
 )
-ALWAYS_REVERTS = bytes.fromhex("5f5ffd")
-"""Code of a contract: PUSH0 PUSH0 REVERT."""
 CONVERSION = "convert_to_chain_secured_account"
 ADDRESS_BYTES = 20
 
@@ -83,38 +77,6 @@ def _write_as_the_owner(node: Node, methods: Iterable[str], when: Callable[[Perm
 
 
 # --------------------------------------------------------------------------------------------------------- the owner
-
-
-@mutant("AUTH-170", also="ACC-150")
-def contract_wallets_are_not_heard(node: Node) -> None:
-    """Let the contract revert writes that come through a contract wallet."""
-    creation = selector(WRITES["new_chain_secured_account"])
-    state, contract = node.chain._state, EthAddress(node.accounts.address)  # type: ignore[attr-defined]
-
-    def send(mine: Callable[[bytes], Receipt], raw: bytes) -> Receipt:
-        transaction = decode(raw)
-        plain = transaction.to == contract or not node.chain.code(Address(transaction.to))
-        if plain or creation in transaction.data:
-            return mine(raw)
-        with node.chain.lock:  # type: ignore[attr-defined]
-            code = state.get_code(contract)
-            state.set_code(contract, ALWAYS_REVERTS)
-            try:
-                return mine(raw)
-            finally:
-                state.set_code(contract, code)
-
-    wrap(node.chain, "send", send)
-
-
-@mutant("AUTH-170", also="CHAIN-100 CHAIN-110 MINT-060 MINT-160")
-def wallets_behind_contracts_are_heard(node: Node) -> None:
-    """Let the contract take writes for a contract wallet's account from any plain wallet."""
-
-    def who(sender: Address, account: Any) -> bool:
-        return bool(node.chain.code(account.admin_wallet)) and not node.chain.code(sender)
-
-    let_in(node, who)
 
 
 @mutant(
@@ -170,12 +132,6 @@ def broad_keys_hand_accounts_over(node: Node) -> None:
     acts_as_owner(node, "convert_to_chain_secured", lambda given: all(given.arguments()))
 
 
-@mutant("AUTH-160", also="ACC-150 AUTH-080 AUTH-100 AUTH-110 AUTH-220 AUTH-230 CHAIN-100 MINT-060 MINT-140 MINT-160")
-def broad_keys_of_wallets_make_keys(node: Node) -> None:
-    """Let usage keys of ChainSecured accounts that may create groups create and remove usage keys."""
-    _write_as_the_owner(node, ("set_usage_key", "remove_usage_key"), lambda given: given.can_create_groups)
-
-
 # ---------------------------------------------------------------------------------------------------- what is no key
 
 
@@ -201,26 +157,6 @@ def addresses_of_admins_are_keys(node: Node) -> None:
         return answer(200, []) if known else given
 
     intercept(node, "list_groups", handler)
-
-
-@mutant("AUTH-180", also="ACC-150 ACC-160 AUTH-050 AUTH-230 BILL-140 CHAIN-100 LIM-050 MINT-060 MINT-160")
-def hashes_of_accounts_are_keys(node: Node) -> None:
-    """Accept the hash of a ChainSecured account as a key in `add_group`."""
-    _payers_are_heard(node)
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        try:
-            account = int.from_bytes(base64.b64decode(presented(request), validate=True))
-        except ValueError:
-            return given
-        if given.accepted or not account < 2**256 or not node.accounts.account_exists(account):
-            return given
-        if node.accounts.account(account).managed:
-            return given
-        return answer(200, {"success": True, "group_id": node.accounts.add_group(account, "taken", "", [], [])})
-
-    intercept(node, "add_group", handler)
 
 
 @mutant(

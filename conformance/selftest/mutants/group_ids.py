@@ -57,35 +57,6 @@ def removing_no_group_succeeds(node: Node) -> None:
     wrap(node.accounts, "remove_group", remove)
 
 
-@mutant("GRPLIFE-150", "GRPLIFE-200")
-def filling_no_group_succeeds(node: Node) -> None:
-    """Answer success to the account key's additions to and removals from an unknown group."""
-
-    def forgiving(write: Write, key: int, group_id: int, item: bytes) -> None:
-        try:
-            write(key, group_id, item)
-        except ContractRefusal as refused:
-            if permissions_of(node, key):  # a usage key has no access to such a group
-                raise
-            _only_unknown_group(refused)
-
-    for name in GROUP_MEMBER_WRITES:
-        wrap(node.accounts, name, forgiving)
-
-
-@mutant("GRPLIFE-200", also="GRPLIFE-150 EP-360 EP-370")
-def unknown_group_falls_to_the_newest(node: Node) -> None:
-    """Add to the account's newest group, if it has one, when the group is unknown."""
-
-    def add(write: Write, key: int, group_id: int, item: bytes) -> None:
-        groups = node.accounts.groups(account_of(node, key), 0, 100)
-        known = group_id in [group.id for group in groups]
-        write(key, group_id if known or not groups else groups[-1].id, item)
-
-    wrap(node.accounts, "add_pkp_to_group", add)
-    wrap(node.accounts, "add_action_to_group", add)
-
-
 def _remove_group_refuses(node: Node, kind: type) -> None:
     def without(value: JsonValue) -> JsonValue:
         given = members(value).get("group_id")

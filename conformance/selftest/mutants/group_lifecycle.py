@@ -54,16 +54,6 @@ def group_is_made_for_everybody(node: Node) -> None:
     wrap(node.accounts, "groups", groups)
 
 
-@mutant("GRPLIFE-020", also="EP-180 LIST-170")
-def update_keeps_the_name(node: Node) -> None:
-    """Keep the name in `update_group`."""
-    wrap(
-        node.accounts,
-        "update_group",
-        lambda write, key, group, *lists: write(key, group._replace(name=group_of(node, key, group.id).name), *lists),
-    )
-
-
 @mutant("GRPLIFE-030", "EP-180", also="LIST-170")
 def update_keeps_the_description(node: Node) -> None:
     """Keep the description in `update_group`."""
@@ -113,17 +103,6 @@ def update_adds_actions(node: Node) -> None:
     wrap(node.accounts, "update_group", update)
 
 
-@mutant("GRPLIFE-060", also="EP-180 GRPLIFE-040 GRPLIFE-050 GRPLIFE-080 LIST-170")
-def update_takes_empty_lists_as_absent(node: Node) -> None:
-    """Keep a group's list when `update_group` sends an empty one."""
-
-    def update(write: Write, key: int, group: Group, wallets: Hashes, actions: Hashes) -> None:
-        old_wallets, old_actions = lists_of(node, key, group.id)
-        write(key, group, wallets or old_wallets, actions or old_actions)
-
-    wrap(node.accounts, "update_group", update)
-
-
 @mutant(
     each=[row("wallets", 0, breaks="GRPLIFE-040"), row("actions", 1, breaks="GRPLIFE-050")],
     also="CHAIN-050 EP-180 EXEC-230 GRPLIFE-080 LIST-170",
@@ -137,28 +116,6 @@ def update_takes_one_empty_list_as_absent(node: Node, place: int) -> None:
         )
         write(key, group, *(kept if number == place else given for number, given in enumerate(lists)))
 
-    wrap(node.accounts, "update_group", update)
-
-
-@mutant("GRPLIFE-080", also="EP-180 GRP-270 GRPLIFE-060 LIST-170")
-def update_keeps_what_was_added(node: Node) -> None:
-    """Keep in `update_group` what was added to the group item by item."""
-    added: set[tuple[int, int, bytes]] = set()
-
-    def add(write: Write, key: int, group_id: int, item: bytes) -> None:
-        write(key, group_id, item)
-        added.add((account_of(node, key), group_id, item))
-
-    def update(write: Write, key: int, group: Group, *lists: Hashes) -> None:
-        account = account_of(node, key)
-        kept = [
-            [*sent, *(item for item in listed if (account, group.id, item) in added)]
-            for sent, listed in zip(lists, lists_of(node, key, group.id), strict=True)
-        ]
-        write(key, group, *kept)
-
-    wrap(node.accounts, "add_pkp_to_group", add)
-    wrap(node.accounts, "add_action_to_group", add)
     wrap(node.accounts, "update_group", update)
 
 
@@ -191,18 +148,5 @@ def update_makes_a_new_group(node: Node) -> None:
             write(key, group, *lists)
         node.accounts.remove_group(key, group.id)
         node.accounts.add_group(key, group.name, group.description, *lists)
-
-    wrap(node.accounts, "update_group", update)
-
-
-@mutant("GRPLIFE-090", also="EXEC-090 GRP-120")
-def update_fills_every_group(node: Node) -> None:
-    """Replace the lists of all groups of the account in `update_group`."""
-
-    def update(write: Write, key: int, group: Group, *lists: Hashes) -> None:
-        write(key, group, *lists)
-        for other in node.accounts.groups(account_of(node, key), 0, 100):
-            if other.id != group.id:
-                write(key, other, *lists)
 
     wrap(node.accounts, "update_group", update)

@@ -44,12 +44,6 @@ def execute_groups_are_bits_of_a_word(node: Node) -> None:
     _reached_by(node, lambda entry, number: number % WORD == entry % WORD)
 
 
-@mutant("EXEC-070", also="AUTH-080 ERR-100 EXEC-030 EXEC-090 UKEY-270 UKEY-290")
-def execute_groups_are_beginnings_of_numbers(node: Node) -> None:
-    """Compare group numbers by their beginning, so that a key for group 3 may execute in group 36."""
-    _reached_by(node, _begins)
-
-
 def _alike(node: Node, account: int, number: int) -> list[int]:
     return [group.id for group in node.accounts.groups(account, 0, 100) if _begins(number, group.id)]
 
@@ -98,12 +92,6 @@ def _zero_is_every_group(node: Node, method: str) -> None:
 
 
 @mutant("GRPLIFE-200")
-def removing_group_zero_removes_all(node: Node) -> None:
-    """Remove all groups in `remove_group` of group 0."""
-    _zero_is_every_group(node, "remove_group")
-
-
-@mutant("GRPLIFE-200")
 def group_zero_is_every_group(node: Node) -> None:
     """Add to or remove from all groups when a write names group 0."""
     for method in GROUP_MEMBER_WRITES:
@@ -114,12 +102,7 @@ def group_zero_is_every_group(node: Node) -> None:
     "UKEY-110",
     "UKEY-270",
     each=[
-        row("8-bits-added", 8, "add"),
-        row("16-bits-added", 16, "add"),
         row("32-bits-added", 32, "add"),
-        row("8-bits-updated", 8, "update"),
-        row("16-bits-updated", 16, "update"),
-        row("32-bits-updated", 32, "update"),
     ],
     also="AUTH-080 ERR-100 EXEC-030 EXEC-070 UKEY-150 UKEY-190 UKEY-230 UKEY-290 UKEY-450 UKEY-460 UKEY-470",
 )
@@ -135,7 +118,6 @@ def group_ids_of_keys_are_cut(node: Node, bits: int, write: str) -> None:
 
 @mutant(
     each=[
-        row("manage-added", "manage_ipfs_ids_in_groups", "add", breaks="UKEY-110", also="UKEY-150"),
         row("add-pkp-added", "add_pkp_to_groups", "add", breaks="UKEY-190"),
         row("remove-pkp-updated", "remove_pkp_from_groups", "update", breaks="UKEY-230"),
         row("execute-updated", "execute_in_groups", "update", breaks="UKEY-270", also="EXEC-030 EXEC-070"),

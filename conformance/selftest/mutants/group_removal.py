@@ -2,36 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
 from conformance.selftest.tools.accounts import Hashes, Write, account_of, lists_of, permissions_of
-from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, members, refusal, wrap
-from conformance.selftest.tools.api_keys import presented
+from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import GROUP_MEMBER_WRITES
 from reference_node.chain.account_config import Group, UsageKey, Wallet
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
-from reference_node.permission.keys import key_hash, parse_key
 from reference_node.problems import Conflict
 
 NAMING_A_GROUP = ("update_group", "remove_group", *GROUP_MEMBER_WRITES)
-
-
-@mutant("GRPLIFE-100", also="GRPLIFE-130 GRPLIFE-170")
-def removal_takes_the_later_groups_too(node: Node) -> None:
-    """Remove with a group all that were made after it."""
-
-    def remove(write: Write, key: int, group_id: int) -> None:
-        write(key, group_id)
-        for group in node.accounts.groups(account_of(node, key), 0, 100):
-            if group.id > group_id:
-                write(key, group.id)
-
-    wrap(node.accounts, "remove_group", remove)
 
 
 @mutant("GRPLIFE-100", also="EP-190 GRPLIFE-110")
@@ -77,22 +61,6 @@ def removed_groups_are_only_hidden(node: Node) -> None:
 
 
 @mutant(
-    "GRPLIFE-100", also="ACC-140 CHAIN-050 ERR-100 EXEC-120 EXEC-230 GRPLIFE-110 GRPLIFE-120 GRPLIFE-150 GRPLIFE-160"
-)
-def removed_group_stays_on_chain(node: Node) -> None:
-    """Hide and refuse a removed group over HTTP, and keep it in the contract."""
-    hidden = _hide_removed(node)
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        group_id = int(str(members(json.loads(request.body)).get("group_id")))
-        secret = parse_key(presented(request))
-        gone = secret is not None and (account_of(node, key_hash(secret)), group_id) in hidden
-        return refusal(404) if gone else await forward(request)
-
-    intercept(node, NAMING_A_GROUP, handler)
-
-
-@mutant(
     "GRPLIFE-120",
     also="ACC-140 CHAIN-050 ERR-100 GRPLIFE-110 GRPLIFE-150 GRPLIFE-160 LIST-010 LIST-020",
 )
@@ -122,20 +90,6 @@ def keys_of_a_removed_group_lose_all_groups(node: Node) -> None:
         write(key, group_id)
         for found in named:
             _empty(node, account, found)
-
-    wrap(node.accounts, "remove_group", remove)
-
-
-@mutant("GRPLIFE-130", also="GRPLIFE-170")
-def removal_ends_wildcards(node: Node) -> None:
-    """Empty the arrays with a wildcard when a group is removed."""
-
-    def remove(write: Write, key: int, group_id: int) -> None:
-        write(key, group_id)
-        account = account_of(node, key)
-        for found in node.accounts.usage_keys(account, 0, 100):
-            if 0 in _arrays(found):
-                _empty(node, account, found)
 
     wrap(node.accounts, "remove_group", remove)
 

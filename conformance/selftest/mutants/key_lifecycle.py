@@ -10,8 +10,8 @@ from pydantic import JsonValue
 
 from conformance.selftest.tools.accounts import NOTHING, Write, account_of, permissions_of
 from conformance.selftest.tools.alter import change_body, members, wrap
-from conformance.selftest.tools.alter_permissions import change_permissions, updated_to
-from conformance.selftest.tools.mutant import mutant, row
+from conformance.selftest.tools.alter_permissions import change_permissions
+from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import Permissions, UsageKey
 from reference_node.node import Node
 from reference_node.permission.keys import key_hash, new_secret, parse_key
@@ -59,42 +59,6 @@ def new_usage_keys_are_not_listed(node: Node) -> None:
     wrap(node.accounts, "usage_keys", usage_keys)
 
 
-@mutant("KEYLIFE-030", also="EP-130 EXEC-230 KEYLIFE-200 LIST-170")
-def update_adds_permissions(node: Node) -> None:
-    """Add the permissions of an update to those that the key has."""
-    updated_to(node, _both)
-
-
-@mutant("KEYLIFE-030", also="EP-130 EXEC-230 KEYLIFE-200 LIST-170")
-def update_keeps_group_ids(node: Node) -> None:
-    """Replace the bools in an update, and add to the arrays."""
-
-    def change(before: Permissions, sent: Permissions) -> Permissions:
-        return replace(
-            _both(before, sent),
-            can_create_groups=sent.can_create_groups,
-            can_delete_groups=sent.can_delete_groups,
-            can_create_pkps=sent.can_create_pkps,
-        )
-
-    updated_to(node, change)
-
-
-@mutant("KEYLIFE-030", also="EP-130 KEYLIFE-200 LIST-170")
-def false_in_an_update_counts_as_left_out(node: Node) -> None:
-    """Keep a bool that an update sends as false."""
-
-    def change(before: Permissions, sent: Permissions) -> Permissions:
-        return replace(
-            sent,
-            can_create_groups=sent.can_create_groups or before.can_create_groups,
-            can_delete_groups=sent.can_delete_groups or before.can_delete_groups,
-            can_create_pkps=sent.can_create_pkps or before.can_create_pkps,
-        )
-
-    updated_to(node, change)
-
-
 @mutant("KEYLIFE-030")
 def left_out_permissions_survive_an_update(node: Node) -> None:
     """Accept an update without permission fields, and keep the permissions."""
@@ -108,34 +72,6 @@ def left_out_permissions_survive_an_update(node: Node) -> None:
         return {**body, **json.loads(json.dumps(asdict(kept)))}
 
     change_body(node, "update_usage_api_key", filled)
-
-
-@mutant("KEYLIFE-020", also="EP-130 EXEC-230 KEYLIFE-200 LIST-170")
-def update_only_takes_away(node: Node) -> None:
-    """Withdraw permissions in an update, and grant none."""
-
-    def change(before: Permissions, sent: Permissions) -> Permissions:
-        return replace(
-            NOTHING,
-            can_create_groups=sent.can_create_groups and before.can_create_groups,
-            can_delete_groups=sent.can_delete_groups and before.can_delete_groups,
-            can_create_pkps=sent.can_create_pkps and before.can_create_pkps,
-            manage_ipfs_ids_in_groups=_common(sent.manage_ipfs_ids_in_groups, before.manage_ipfs_ids_in_groups),
-            add_pkp_to_groups=_common(sent.add_pkp_to_groups, before.add_pkp_to_groups),
-            remove_pkp_from_groups=_common(sent.remove_pkp_from_groups, before.remove_pkp_from_groups),
-        )
-
-    updated_to(node, change)
-
-
-def _common(one: object, other: object) -> list[int]:
-    return [group for group in one if group in other] if isinstance(one, list) and isinstance(other, list) else []
-
-
-@mutant("KEYLIFE-020", also="EP-130 KEYLIFE-200 LIST-170")
-def update_forgets_the_remove_permission(node: Node) -> None:
-    """Drop `remove_pkp_from_groups` from an update."""
-    updated_to(node, lambda _, sent: replace(sent, remove_pkp_from_groups=[]))
 
 
 @mutant("KEYLIFE-040", also="EP-130 EXEC-230 KEYLIFE-020")
@@ -166,17 +102,6 @@ def update_finds_keys_by_name(node: Node) -> None:
     wrap(node.accounts, "update_usage_key", update)
 
 
-@mutant("KEYLIFE-050")
-def removal_finds_keys_by_name(node: Node) -> None:
-    """Remove every key of the account with the same name."""
-
-    def remove(write: Write, acting_key: int, key: int) -> None:
-        for named in _of_the_same_name(node, acting_key, key):
-            write(acting_key, named)
-
-    wrap(node.accounts, "remove_usage_key", remove)
-
-
 @mutant("KEYLIFE-050", "KEYLIFE-090", "EP-120")
 def removal_takes_all_keys(node: Node) -> None:
     """Remove every key of the account with a removed one."""
@@ -195,62 +120,6 @@ def metadata_update_keeps_the_description(node: Node) -> None:
 
     def rename(write: Write, acting_key: int, key: int, name: str, _: str) -> None:
         write(acting_key, key, name, node.accounts.usage_key(acting_key, key).description)
-
-    wrap(node.accounts, "update_usage_key_metadata", rename)
-
-
-@mutant(
-    "KEYLIFE-060",
-    each=[
-        row("the-name-that-it-had", lambda former, _: former),
-        row("the-key", lambda _, key: key, also="UKEY-360 UKEY-370"),
-    ],
-    also="EP-140 LIST-170",
-)
-def empty_name_becomes_another(node: Node, name_of: Callable[[JsonValue, JsonValue], JsonValue]) -> None:
-    """Write another name in a metadata update whose name is empty; the label says which."""
-    names: dict[JsonValue, JsonValue] = {}
-
-    def named(body: JsonValue) -> JsonValue:
-        given = members(body)
-        key = given.get("usage_api_key")
-        name = name_of(names.get(key, "unnamed"), key) if given.get("name") == "" else given.get("name")
-        names[key] = name
-        return {**given, "name": name} if given.get("name") == "" else body
-
-    change_body(node, "update_usage_api_key_metadata", named)
-
-
-@mutant("KEYLIFE-060")
-def metadata_update_renames_all_keys(node: Node) -> None:
-    """Rename every key of the account in a metadata update."""
-
-    def rename(write: Write, acting_key: int, named: int, *labels: str) -> None:
-        write(acting_key, named, *labels)
-        for key in node.accounts.usage_keys(acting_key, 0, 100):
-            write(acting_key, key.key_hash, *labels)
-
-    wrap(node.accounts, "update_usage_key_metadata", rename)
-
-
-@mutant("KEYLIFE-070")
-def metadata_update_resets_permissions(node: Node) -> None:
-    """Clear the key's permissions in a metadata update."""
-
-    def rename(_: Write, acting_key: int, key: int, name: str, description: str) -> None:
-        node.accounts.update_usage_key(acting_key, key, name, description, NOTHING)
-
-    wrap(node.accounts, "update_usage_key_metadata", rename)
-
-
-@mutant("KEYLIFE-070")
-def metadata_update_grants_creation(node: Node) -> None:
-    """Turn the three bools on in a metadata update."""
-
-    def rename(_: Write, acting_key: int, key: int, name: str, description: str) -> None:
-        before = permissions_of(node, key) or NOTHING
-        given = replace(before, can_create_groups=True, can_delete_groups=True, can_create_pkps=True)
-        node.accounts.update_usage_key(acting_key, key, name, description, given)
 
     wrap(node.accounts, "update_usage_key_metadata", rename)
 
@@ -280,16 +149,6 @@ def removal_only_hides_the_key(node: Node) -> None:
 
     wrap(node.accounts, "remove_usage_key", remove)
     wrap(node.accounts, "usage_keys", lambda view, *page: [key for key in view(*page) if key.key_hash not in hidden])
-
-
-@mutant("KEYLIFE-090", also="KEYLIFE-100 KEYLIFE-120")
-def removal_only_empties_the_key(node: Node) -> None:
-    """Clear a removed key's permissions, and keep it in the list."""
-
-    def remove(_: Write, acting_key: int, key: int) -> None:
-        node.accounts.update_usage_key(acting_key, key, "removed", "", NOTHING)
-
-    wrap(node.accounts, "remove_usage_key", remove)
 
 
 @mutant("KEYLIFE-090")

@@ -11,11 +11,9 @@ from functools import partial
 
 from conformance.selftest.tools.accounts import NOTHING, Write, account_of, permissions_of
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, wrap
-from conformance.selftest.tools.alter_permissions import updated_to
-from conformance.selftest.tools.api_keys import KeyBook, presented, promote
+from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.concurrent_requests import ALONE_SECONDS
 from conformance.selftest.tools.mutant import mutant, row
-from conformance.selftest.tools.operations import LISTS
 from reference_node.chain.account_config import Permissions, UsageKey
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import Address
@@ -36,27 +34,6 @@ def update_creates_keys(node: Node) -> None:
             node.accounts.set_usage_key(acting_key, UsageKey(key, 0, 0, name, description, sent))
 
     wrap(node.accounts, "update_usage_key", update)
-
-
-@mutant("KEYLIFE-100")
-def renaming_revives_keys(node: Node) -> None:
-    """Create a removed usage key again in its metadata update."""
-    removed: set[tuple[int, int]] = set()
-
-    def remove(write: Write, acting_key: int, key: int) -> None:
-        write(acting_key, key)
-        removed.add((acting_key, key))
-
-    def rename(write: Write, acting_key: int, key: int, name: str, description: str) -> None:
-        try:
-            write(acting_key, key, name, description)
-        except ContractRefusal as refusal:
-            if refusal.error != "UsageKeyUnknown" or (acting_key, key) not in removed:
-                raise
-            node.accounts.set_usage_key(acting_key, UsageKey(key, 0, 0, name, description, NOTHING))
-
-    wrap(node.accounts, "remove_usage_key", remove)
-    wrap(node.accounts, "update_usage_key_metadata", rename)
 
 
 @mutant(
@@ -113,7 +90,6 @@ def write_of_an_unknown_key_succeeds(node: Node, method: str) -> None:
     "KEYLIFE-150",
     each=[
         row("remove_usage_key", also="EP-120 EXEC-260 KEYLIFE-080 KEYLIFE-090"),
-        row("update_usage_key", also="EP-130 EXEC-230 KEYLIFE-020 KEYLIFE-030 KEYLIFE-130 KEYLIFE-200 LIST-170"),
     ],
     also="ACC-140",
 )
@@ -251,7 +227,6 @@ def removal_hides_the_keys_wallets(node: Node) -> None:
     each=[
         row("update_usage_key", breaks="KEYLIFE-020", also="EP-130 EXEC-230 KEYLIFE-030 KEYLIFE-200"),
         row("update_usage_key_metadata", breaks="KEYLIFE-060"),
-        row("remove_usage_key", breaks="KEYLIFE-090", also="EP-120 EXEC-260 KEYLIFE-080"),
     ],
     also="ACC-140 CHAIN-050 CHAIN-160",
 )
@@ -290,12 +265,6 @@ def chain_never_hears_of(node: Node, method: str) -> None:
     wrap(node.accounts, "usage_keys", read)
 
 
-@mutant("KEYLIFE-020", "KEYLIFE-030", also="EP-130 EXEC-230 KEYLIFE-200 LIST-170")
-def update_leaves_execute_as_it_was(node: Node) -> None:
-    """Keep `execute_in_groups` in `update_usage_api_key`."""
-    updated_to(node, lambda before, sent: replace(sent, execute_in_groups=before.execute_in_groups))
-
-
 @mutant("KEYLIFE-210")
 def removal_deletes_the_accounts_actions(node: Node) -> None:
     """Delete the account's registered actions in `remove_usage_api_key`."""
@@ -306,22 +275,6 @@ def removal_deletes_the_accounts_actions(node: Node) -> None:
             node.accounts.delete_action(acting_key, action.cid_hash)
 
     wrap(node.accounts, "remove_usage_key", remove)
-
-
-@mutant("KEYLIFE-080")
-def removed_key_still_reads_where_it_has_read(node: Node) -> None:
-    """Cache who a usage key is at its first list; a removed one goes on to be shown lists."""
-    known: set[str] = set()
-
-    def when(book: KeyBook, request: Received) -> bool:
-        key = presented(request)
-        if key in book.removed:
-            return key in known
-        if key in book.owners:
-            known.add(key)
-        return False
-
-    promote(node, LISTS, when)
 
 
 @mutant("KEYLIFE-080", also="EXEC-260 KEYLIFE-090")

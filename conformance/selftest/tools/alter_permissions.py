@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from conformance.selftest.tools.accounts import NOTHING, Write, account_of, permissions_of
+from conformance.selftest.tools.accounts import Write, account_of, permissions_of
 from conformance.selftest.tools.alter import wrap
 from reference_node.chain.account_config import Permissions, UsageKey
 from reference_node.node import Node
@@ -56,13 +56,3 @@ def change_arrays(node: Node, change: Callable[[Sequence[int]], Sequence[int]]) 
             execute_in_groups=change(given.execute_in_groups),
         ),
     )
-
-
-def updated_to(node: Node, change: Callable[[Permissions, Permissions], Permissions]) -> None:
-    """Store in an update what `change` makes of the permissions that the key has and those that were sent."""
-
-    def update(write: Write, acting_key: int, key: int, name: str, description: str, sent: Permissions) -> None:
-        before = permissions_of(node, key) or NOTHING
-        write(acting_key, key, name, description, change(before, sent))
-
-    wrap(node.accounts, "update_usage_key", update)
