@@ -24,6 +24,10 @@ REFUSALS = frozenset({"refused", *get_args(RefusalClass)})
 """Values of a key that say that a request is refused."""
 ITEMS = re.compile(r"\[\s*\{")
 """Where a list of objects begins."""
+NOT_THE_NAME = r"(?:required|missing|unknown|unexpected|unrecogni[sz]ed|extra|additional|not (?:allowed|expected))"
+"""How a refusal says that it lacks a member, or does not know one; other words are about the member's value."""
+NEAR = 60
+"""Characters between such a word and the name of the member."""
 
 
 @dataclass(frozen=True)
@@ -133,15 +137,21 @@ def _path(key: str, _: object, departed: Departed) -> bool:
 
 
 def _member_of_request(key: str, value: object, departed: Departed) -> bool:
-    """The name of a member of the request that a refusal names."""
+    """The name of a member of the request that a refusal lacks, or does not know."""
     return (
         key.startswith(OF_REQUESTS)
         and not key.startswith(OF_PATHS)
         and _is_name(value)
         and departed.status in OF_WRONG_BODIES
         and f'"{value}"' in (departed.exchange.request_body or "")
-        and _says(departed.exchange.response_body, str(value))
+        and _is_other_name(departed.exchange.response_body, str(value))
     )
+
+
+def _is_other_name(refusal: str, name: str) -> bool:
+    """Whether a refusal complains about the name of a member, and not about its value."""
+    member, gap = rf"(?<!\w){re.escape(name)}(?!\w)", rf"(?s:.{{,{NEAR}}}?)"
+    return re.search(f"{member}{gap}{NOT_THE_NAME}|{NOT_THE_NAME}{gap}{member}", refusal, re.IGNORECASE) is not None
 
 
 def _refused_or_not(key: str, value: object, departed: Departed) -> bool:

@@ -221,7 +221,14 @@ def answered(status: int, answer: str, sent: str = "{}") -> Exchange:
             answered(422, "account_name: Field required", '{"account_name":"a"}'),
             "new_account.fields.account_name",
         ),
-        ("new_account", "acceptance (2xx)", answered(500, "account_name", '{"account_name":"a"}'), ""),
+        (
+            "new_account",
+            "acceptance (2xx)",
+            answered(400, 'Unknown member "account_name"', '{"account_name":"a"}'),
+            "new_account.fields.account_name",
+        ),
+        ("new_account", "acceptance (2xx)", answered(422, "account_name: too short", '{"account_name":"a"}'), ""),
+        ("new_account", "acceptance (2xx)", answered(500, "account_name required", '{"account_name":"a"}'), ""),
     ],
 )
 def test_key_of_the_called_operation_explains_what_its_other_value_would_give(
