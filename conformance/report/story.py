@@ -22,6 +22,7 @@ from conformance.report.objects import (
 )
 from conformance.report.results import ConversationShown
 from conformance.report.telling import REFUSED, asked_for, is_bearer, step, writes
+from conformance.service.session import DESCRIPTION
 from conformance.values.json_text import parse
 from conformance.values.shown_text import cut
 from conformance.verdict import Conversation, ConversationExchange
@@ -34,6 +35,8 @@ OF_ACCOUNTS = frozenset({"convert_to_chain_secured_account"})
 """Operations that change what a whole account may do."""
 LISTS_OF_WALLETS = frozenset({"list_wallets", "list_wallets_in_group"})
 ADDRESS = re.compile("0x[0-9a-fA-F]{40}")
+QUOTED = re.compile(r'"[^"\\]{8,}"(?!\s*:)')
+"""A text in an expectation or an answer, no name of a member, that is long enough to tell which request sent it."""
 HASH_OR_ADDRESS = re.compile("0x[0-9a-fA-F]{40,64}")
 
 
@@ -150,6 +153,7 @@ def _items(body: str) -> Sequence[Mapping[str, object]]:
 def _concerned(exchanges: Sequence[Exchanged], objects: Objects, about: str, most: int) -> list[int]:
     """The numbers of the last exchange and of those before it that made or changed what the failure is about.
 
+    What sent a text that was expected or that came is about it, too: ids of groups in answers are too short to tell.
     The newest write before it, and one that was refused since, are told whatever they are about: a fault mostly is in
     their effects. So is the same request where it was answered otherwise before. Where nothing of this is there, what
     called the same operation is told.
@@ -162,10 +166,12 @@ def _concerned(exchanges: Sequence[Exchanged], objects: Objects, about: str, mos
     newest = {number for number in written[-1:] if (before[number].status or 0) >= REFUSED}
     newest |= {*[number for number in written if (before[number].status or REFUSED) < REFUSED][-1:]}
     newest |= _otherwise_before(before, last)
+    texts = {*QUOTED.findall(about)} - {f'"{DESCRIPTION}"'}
     found = [
         number
         for number, one in enumerate(before)
         if matter & one.given.keys()
+        or (writes(one) and any(text in (one.request_body or "") for text in texts))
         or (writes(one) and matter & objects.touched(one))
         or one.operation in OF_ACCOUNTS
         or number in newest

@@ -145,6 +145,15 @@ def test_story_tells_what_was_done_with_the_objects_that_were_expected() -> None
     )
 
 
+def test_story_tells_which_request_sent_the_text_that_was_expected() -> None:
+    made = asked("new_account", API_KEY_1=".api_key"), asked("add_group", by="API_KEY_1", GROUP_2=".group_id")
+    updated = asked("update_group", '{"group_id":"${GROUP_2}","name":"the new name"}', by="API_KEY_1")
+    others = asked("list_groups", by="API_KEY_1"), asked("add_group", by="API_KEY_1"), asked("list_wallets")
+    told = Conversation((*made, *others[:1], updated, *others))
+    assert 'alice: update_group group_id G, name "the new name" → 200' in story(told, '{"name":"the new name"}').steps
+    assert not [step for step in story(told, '{"group_id":"another name"}').steps if "update_group group_id" in step]
+
+
 def test_action_and_its_hash_have_one_name() -> None:
     told = story(LEFT_THE_OTHER_GROUP, f'["{hashed_cid(CID)}"] of list_actions')
     assert told.names.shown(f"{CID} and {hashed_cid(CID)}, not {HASH}") == "X and X, not 0xefef…efef"
