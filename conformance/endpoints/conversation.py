@@ -5,17 +5,19 @@ A value that a later request holds is named after the member of the answer that 
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from urllib.parse import quote, unquote
 
 from conformance.endpoints.log import ComputedIds, ExchangeLog, RawExchange
 from conformance.endpoints.redaction import SHORTEST, Secrets
 from conformance.values.ids import Address
-from conformance.values.json_text import parse
+from conformance.values.json_text import parse, written
 from conformance.verdict import ContractCall, Conversation, ConversationExchange
 
 MOST_CHARACTERS = 150_000
@@ -37,6 +39,10 @@ MARK = "\ue000"
 HIDDEN = re.compile(r"\[(?:redacted|private key|key of another case)\]")
 WILDCARD = "0"
 MAKES_GROUPS = "add_group"
+WALLET_AUTH = "x-wallet-auth"
+STANDARD_BASE64 = str.maketrans("-_", "+/")
+LONGEST_PROOF = 1_000
+"""Characters of the typed data in the header of a wallet's proof that are kept."""
 SENDS_SIGNED = "eth_sendRawTransaction"
 
 
@@ -261,7 +267,19 @@ def _shown(raw: RawExchange, values: _Values, number: int, secrets: Secrets) -> 
 
 
 def _header(name: str, text: str, secrets: Secrets) -> str:
-    return secrets.hide(text) if MARK in text else secrets.hide_header(name, text)
+    hidden = secrets.hide(text) if MARK in text else secrets.hide_header(name, text)
+    proved = _typed_data(text) if name.lower() == WALLET_AUTH else ""
+    return f"{secrets.hide(proved)} [redacted]" if proved else hidden
+
+
+def _typed_data(proof: str) -> str:
+    """The typed data of a proof, which is worth nothing without its signature; empty where it cannot be told."""
+    with suppress(ValueError):
+        text = proof if proof.startswith("{") else base64.b64decode(proof.translate(STANDARD_BASE64) + "==").decode()
+        envelope = parse(text)
+        told = written(envelope["typed_data"]) if isinstance(envelope, dict) and "typed_data" in envelope else ""
+        return told if len(told) <= LONGEST_PROOF else ""
+    return ""
 
 
 def _obstacle(size: int, texts: Sequence[str]) -> str:

@@ -37,6 +37,7 @@ LISTS_OF_WALLETS = frozenset({"list_wallets", "list_wallets_in_group"})
 ADDRESS = re.compile("0x[0-9a-fA-F]{40}")
 QUOTED = re.compile(r'"[^"\\]{8,}"(?!\s*:)')
 """A text in an expectation or an answer, no name of a member, that is long enough to tell which request sent it."""
+SIGNED_AT = re.compile(r'"issuedAt":"?\d+"?')
 HASH_OR_ADDRESS = re.compile("0x[0-9a-fA-F]{40,64}")
 
 
@@ -199,10 +200,15 @@ def _otherwise_before(before: Sequence[Exchanged], last: Exchanged) -> set[int]:
     another page.
     """
     alike = [number for number, one in enumerate(before) if _of_whomever(one) == _of_whomever(last)]
-    same = [number for number in alike if _request(before[number])[:-1] == _request(last)[:-1]]
+    same = [number for number in alike if _sender(before[number]) == _sender(last)]
     other = [number for number in same if before[number].response_body != last.response_body]
     other = other or [number for number in alike if before[number].status != last.status]
     return {*(other or [number for number, one in enumerate(before) if _is_other_page(one, last)])[-1:]}
+
+
+def _sender(exchange: Exchanged) -> list[str]:
+    """Who sends a request; a wallet proves it anew each time."""
+    return [SIGNED_AT.sub("", text) for text in exchange.request_headers.values()]
 
 
 def _is_other_page(one: Exchanged, last: Exchanged) -> bool:

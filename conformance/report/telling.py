@@ -50,7 +50,11 @@ def step(exchange: Exchanged, names: Names, earlier: Set[str], *, in_full: bool 
     credentials = [
         f"{names.of(name)}{' as Bearer' if is_bearer(exchange) else ''}" for name in credentials_of(exchange)
     ]
-    proof = [WALLET_AUTH for name in exchange.request_headers if name.title() == WALLET_AUTH]
+    proof = [
+        f"{WALLET_AUTH} {names.shown(_proved(text))}".rstrip()
+        for name, text in exchange.request_headers.items()
+        if name.title() == WALLET_AUTH
+    ]
     sender = [names.shown(exchange.contract.sender)] if exchange.contract and exchange.contract.sender else []
     who = next(iter([*sender, *credentials, *proof]), "anybody")
     run = "".join(f"{names.values[cid]}, " for cid in code_cids(exchange) if cid in names.values)
@@ -67,6 +71,13 @@ def step(exchange: Exchanged, names: Names, earlier: Set[str], *, in_full: bool 
     if in_full or is_short or (exchange.status or 0) >= REFUSED:
         answer += [cut(names.shown(_told(exchange.response_body, longest)), longest)]
     return f"{who}: {asked.rstrip()} → {', '.join(filter(None, answer))}"
+
+
+def _proved(header: str) -> str:
+    """What the typed data of a wallet's proof says, whose signature is kept out."""
+    with suppress(ValueError):
+        return cut(_envelope(parse(header.removesuffix(" [redacted]"))), LONGEST_STEP)
+    return ""
 
 
 def is_bearer(exchange: Exchanged) -> bool:

@@ -15,6 +15,7 @@ from urllib.parse import quote
 import pytest
 from eth_utils.crypto import keccak
 
+from conformance.endpoints.conversation import GroupMembers, conversation
 from conformance.endpoints.log import ExchangeLog, RawExchange
 from conformance.endpoints.redaction import (
     FRAGMENT,
@@ -25,7 +26,9 @@ from conformance.endpoints.redaction import (
     as_curl,
 )
 from conformance.problems import BeyondLimits
+from conformance.service.envelopes import wallet_auth_header
 from conformance.service.secrets_search import wallets_of_secrets_in
+from conformance.values.json_text import written
 from conformance.values.secret_text import EDGE, MOST_WALLETS, candidates, private_keys
 from conformance.values.typed_data import Wallet
 
@@ -330,6 +333,29 @@ def test_headers_with_credentials_are_hidden_even_when_the_value_is_unknown() ->
         "X-Wallet-Auth": "[redacted]",
         "Accept": "whatever",
     }
+
+
+@pytest.mark.parametrize("encoding", ["base64_json", "base64url_json", "json"])
+def test_conversation_tells_whose_proof_a_header_holds_and_not_its_signature(encoding: str) -> None:
+    typed_data, signature = {"message": {"address": "0x" + "a" * 40, "name": "ü ?>~"}}, "0x" + "5c" * 65
+    proof = wallet_auth_header(written({"typed_data": typed_data, "signature": signature}), encoding)
+    log = ExchangeLog(secrets())
+    log.add(RawExchange("GET", "http://node/x", {"X-Wallet-Auth": proof}, None, 200, {}, "{}", 0.1))
+
+    (shown,) = conversation(log, secrets(), 0, GroupMembers()).exchanges
+
+    assert shown.request_headers == {"X-Wallet-Auth": f"{written(typed_data)} [redacted]"}
+    assert shown.unrepeatable
+
+
+@pytest.mark.parametrize("proof", ["x", "{", "[1]", "e30=", '{"typed_data":"' + "a" * 2000 + '"}'])
+def test_conversation_hides_a_header_that_holds_no_proof(proof: str) -> None:
+    log = ExchangeLog(secrets())
+    log.add(RawExchange("GET", "http://node/x", {"X-Wallet-Auth": proof}, None, 200, {}, "{}", 0.1))
+
+    (shown,) = conversation(log, secrets(), 0, GroupMembers()).exchanges
+
+    assert shown.request_headers == {"X-Wallet-Auth": "[redacted]"}
 
 
 def test_exchange_is_redacted_in_every_field() -> None:

@@ -202,6 +202,20 @@ def test_same_request_is_told_with_what_it_was_answered_before() -> None:
     )
 
 
+def test_same_request_of_a_wallet_is_told_with_what_it_was_answered_before() -> None:
+    proofs = [f'{{"message":{{"address":"0x12","issuedAt":"{at}"}}}} [redacted]' for at in (7, 8)]
+    first, last = (
+        replace(asked("balance", answer=answer), request_headers={"X-Wallet-Auth": proof})
+        for proof, answer in zip(proofs, ("[1]", "[2]"), strict=True)
+    )
+    others = [asked("list_groups", by="API_KEY_1"), asked("list_wallets", by="API_KEY_1")]
+    assert story(Conversation((first, *others, last))).steps == (
+        "X-Wallet-Auth: balance → 200, [1]",
+        "… list_groups, list_wallets",
+        "X-Wallet-Auth: balance → 200, [2]",
+    )
+
+
 def test_same_request_of_another_caller_is_told_where_it_ended_otherwise() -> None:
     made = [asked("new_account", API_KEY_1=".api_key"), asked("add_usage_api_key", by="API_KEY_1", API_KEY_2=".key")]
     refused = asked("run_action", '{"code":"1"}', by="API_KEY_2", status=403, answer=REFUSAL)
@@ -330,13 +344,19 @@ def test_envelope_is_told_by_what_it_says_and_who_shows_it() -> None:
                   "domain": {"chainId": "5"}, "message": {"address": "0x12", "issuedAt": "7"}}  # fmt: skip
     body = json.dumps({"typed_data": typed_data, "signature": "0x"})
     minted = asked("create_wallet_with_signature", body)
-    proof = replace(asked("balance", answer='{"balance_cents":1}'), request_headers={"X-Wallet-Auth": "[redacted]"})
+    proof, known = (
+        replace(asked("balance", answer='{"balance_cents":1}'), request_headers={"X-Wallet-Auth": header})
+        for header in ("[redacted]", f"{json.dumps(typed_data)} [redacted]")
+    )
     other = body.replace('"EIP712Domain":', '"Other": [{"name": "issuedAt"}], "EIP712Domain":')
     (shown,) = story(Conversation((asked("create_wallet_with_signature", other),))).steps
     assert '{address:0x12,issuedAt:"7",chainId:"5"} with types Other(issuedAt), ' in shown
     (told,) = story(Conversation((minted,))).steps
     assert 'typed_data CreateWallet {address:0x12,issuedAt:"7",chainId:"5"}, ' in told
     assert story(Conversation((proof,))).steps[-1] == 'X-Wallet-Auth: balance → 200, {"balance_cents":1}'
+    (told,) = story(Conversation((known,))).steps
+    said = 'CreateWallet {address:0x12,issuedAt:"7",chainId:"5"}'
+    assert told == f'X-Wallet-Auth {said}: balance → 200, {{"balance_cents":1}}'
 
 
 def test_envelope_as_a_text_is_told_as_such() -> None:
