@@ -154,20 +154,15 @@ def _items(body: str) -> Sequence[Mapping[str, object]]:
 def _concerned(exchanges: Sequence[Exchanged], objects: Objects, about: str, most: int) -> list[int]:
     """The numbers of the last exchange and of those before it that made or changed what the failure is about.
 
-    What sent a text that was expected or that came is about it, too: ids of groups in answers are too short to tell.
-    The newest write before it, and one that was refused since, are told whatever they are about: a fault mostly is in
-    their effects. So is the same request where it was answered otherwise before. Where nothing of this is there, what
-    called the same operation is told.
+    What sent a text that was expected or that came is about it, too, since ids of groups are too short to tell.
+    `_always_told` says what is told whatever it is about. Where nothing of this is there, what called the same
+    operation is told.
     """
     *before, last = exchanges
     accounts = {name for one in exchanges if one.operation == "new_account" for name in one.given}
     touched = objects.touched(last)
     matter = (touched | objects.of_values(about)) - accounts or touched
-    written = [number for number, one in enumerate(before) if writes(one) and one.operation != "new_account"]
-    newest = {number for number in written[-1:] if (before[number].status or 0) >= REFUSED}
-    newest |= {*[number for number in written if (before[number].status or REFUSED) < REFUSED][-1:]}
-    newest |= _otherwise_before(before, last)
-    texts = {*QUOTED.findall(about)} - {f'"{DESCRIPTION}"'}
+    always, texts = _always_told(before, last), {*QUOTED.findall(about)} - {f'"{DESCRIPTION}"'}
     found = [
         number
         for number, one in enumerate(before)
@@ -175,16 +170,34 @@ def _concerned(exchanges: Sequence[Exchanged], objects: Objects, about: str, mos
         or (writes(one) and any(text in (one.request_body or "") for text in texts))
         or (writes(one) and matter & objects.touched(one))
         or one.operation in OF_ACCOUNTS
-        or number in newest
+        or number in always
     ]
     found = [number for number in found if _request(before[number]) != _request(exchanges[number + 1])]
+    found = sorted({*found, *_answering(before, about)})
     if len(found) >= most:
-        found = [number for number in found if (before[number].status or REFUSED) < REFUSED or number in newest]
+        found = [number for number in found if (before[number].status or REFUSED) < REFUSED or number in always]
     found = _ends(found, most)
     if not found and last.operation:
         found = [number for number, one in enumerate(before) if one.operation == last.operation][1 - most :]
     room = max(most - 1 - len(found), 0)
     return [*sorted([*found, *_givers(before, found, objects, accounts)[:room]]), len(before)]
+
+
+def _always_told(before: Sequence[Exchanged], last: Exchanged) -> set[int]:
+    """The newest write, and one that was refused since: a fault mostly is in their effects.
+
+    So is the same request where it was answered otherwise before.
+    """
+    written = [number for number, one in enumerate(before) if writes(one) and one.operation != "new_account"]
+    refused = {number for number in written[-1:] if (before[number].status or 0) >= REFUSED}
+    newest = {*[number for number in written if (before[number].status or REFUSED) < REFUSED][-1:]}
+    return refused | newest | _otherwise_before(before, last)
+
+
+def _answering(before: Sequence[Exchanged], about: str) -> set[int]:
+    """The writes whose answers hold an address or a hash of the failure: several are told of which one alone may."""
+    values = {*HASH_OR_ADDRESS.findall(about)}
+    return {number for number, one in enumerate(before) if writes(one) and _answers(one, values)}
 
 
 def _givers(before: Sequence[Exchanged], found: Sequence[int], objects: Objects, accounts: Set[str]) -> list[int]:

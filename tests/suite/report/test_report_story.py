@@ -154,6 +154,20 @@ def test_story_tells_which_request_sent_the_text_that_was_expected() -> None:
     assert not [step for step in story(told, '{"group_id":"another name"}').steps if "update_group group_id" in step]
 
 
+def test_story_tells_which_requests_were_answered_with_the_address_that_came_twice() -> None:
+    answers = ["ab", "cd", "ef", "AB", "12", "34"]
+    made = [asked("create_wallet", by="API_KEY_1", answer=f'{{"wallet_address":"0x{each * 20}"}}') for each in answers]
+    told = Conversation((asked("new_account", API_KEY_1=".api_key"), *made))
+    assert story(told, f"6 different addresses 0x{'ab' * 20}, 2 times").steps == (
+        "anybody: new_account → 200, alice",
+        'alice: create_wallet → 200, {"wallet_address":"0xabab…abab"}',
+        "… 2 create_wallet",
+        'alice: create_wallet → 200, {"wallet_address":"0xABAB…ABAB"}',
+        "… create_wallet",
+        'alice: create_wallet → 200, {"wallet_address":"0x3434…3434"}',
+    )
+
+
 def test_action_and_its_hash_have_one_name() -> None:
     told = story(LEFT_THE_OTHER_GROUP, f'["{hashed_cid(CID)}"] of list_actions')
     assert told.names.shown(f"{CID} and {hashed_cid(CID)}, not {HASH}") == "X and X, not 0xefef…efef"
