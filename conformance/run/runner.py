@@ -40,6 +40,7 @@ from conformance.run.unanswered import when_answered
 from conformance.service.cleanup import clean_up, set_clock_right
 from conformance.service.contract_calls import ContractCalls, own_names
 from conformance.service.reliance import Reliance
+from conformance.service.session import LABEL, labels_of
 from conformance.values.shown_text import cut
 from conformance.verdict import ASSUMED, NOT_APPLICABLE, Conversation, Failure, Outcome, Verdict
 
@@ -162,8 +163,8 @@ def _departed(case: Case, problem: StepProblem, run: CaseRun, began: float) -> O
     exchange = None if last is None else run.log.redacted(last)  # also finds keys that the texts hold only in part
     replay = hide(problem.replay) if problem.replay else None
     shown = None if problem.exchange is None else exchange
-    exchanges = _conversation(run, last) if verdict is Verdict.FAIL else None
     expected, got = (run.secrets.tell_beginning(text, LONGEST_TEXT) for text in (problem.expected, problem.got))
+    exchanges = _conversation(run, last, got) if verdict is Verdict.FAIL else None
     failure = Failure(problem.step, expected, got, shown, replay, exchanges)
     explains = assumed_that_explains(assumed, problem, case, run, failure, exchange) if assumed else ""
     if explains:
@@ -176,10 +177,19 @@ def _departed(case: Case, problem: StepProblem, run: CaseRun, began: float) -> O
     return replace(outcome, contradicted=problem.requirements, assumed=assumed, explains=explains)
 
 
-def _conversation(run: CaseRun, departed: int | None) -> Conversation:
+def _conversation(run: CaseRun, departed: int | None, got: str) -> Conversation:
     calls = ContractCalls(run)
     found = conversation(run.log, run.secrets, departed, _group_members(run), calls.read)
-    return replace(found, names=found.names | own_names(run))
+    return replace(found, names=found.names | own_names(run) | _names_of_others(run, got))
+
+
+def _names_of_others(run: CaseRun, got: str) -> dict[str, str]:
+    """The labels of other cases of the run in what came, by what a report calls them."""
+    labels = {*LABEL.findall(got)} - {run.label}
+    others = [case.id for rows in run.target.judging.values() for case in rows if isinstance(case, Case)]
+    return {
+        name: label for name, label in labels_of(others if labels else (), run.target.seed).items() if label in labels
+    }
 
 
 def _group_members(run: CaseRun) -> GroupMembers:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import random
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
@@ -42,6 +43,20 @@ DESCRIPTION = "made by a conformance case"
 """The description of what a case makes."""
 
 
+LABEL = re.compile("suite [0-9a-f]{10}")
+"""How the suite names what cases make."""
+
+
+def _label(case: random.Random) -> str:
+    return f"suite {case.getrandbits(40):010x}"
+
+
+def labels_of(cases: Iterable[str], seed: str) -> dict[str, str]:
+    """The labels of these cases of a run, by what a report calls them."""
+    made = {case: random.Random(f"{seed}/{case}//") for case in cases}  # noqa: S311 - as in Session
+    return {f"{case}'s label": _label(drawn) for case, drawn in made.items()}
+
+
 class Session:
     """The state that a case's calls share. A branch, for one of several threads, has its own randomness and cache."""
 
@@ -51,7 +66,7 @@ class Session:
         self.seed = f"{target.seed}/{case_id}//"
         """Determines, together with names, the case's random values and wallets."""
         self.random = random.Random(self.seed)  # noqa: S311 - repeatable test data, no secret
-        self.label = f"suite {self.random.getrandbits(40):010x}"
+        self.label = _label(self.random)
         """A name for the case's objects that no other case uses."""
         self._given_names = GivenNames(target.repeatable_names)
         self.secrets = Secrets(target.seen_keys)

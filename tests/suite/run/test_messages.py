@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
-from tiny_node import TinyNode, Told
+from tiny_node import TinyNode, Told, always
 
 import conformance
 from conformance.language.words import in_words
+from conformance.report.case_text import rows, story_of
 from conformance.resources import scenarios
+from conformance.run.runner import Case, Target, run_case
+from conformance.service.session import Session
 from conformance.values.json_values import printed
 from conformance.verdict import Outcome, Verdict
 
@@ -119,3 +123,19 @@ def test_refusal_and_acceptance_name_the_operation(run: Callable[[str], Outcome]
 
     assert outcome.failure is not None
     assert outcome.failure.expected == "acceptance (2xx) of add_group"
+
+
+def test_failure_says_whose_label_came_in_its_answer(
+    cases_of: Callable[[str], list[Case]], node: TinyNode, target: Target
+) -> None:
+    (case,) = cases_of("steps: [{account: alice}, {call: account_exists, expect: {exists: false}}]")
+    other = replace(case, id="trial::other")
+    target.judging = {case.id: [case], other.id: [other]}
+    label = Session(target, other.id).label
+    node.faults["account_exists"] = always(200, [f"{label} one", "suite 0123456789"])
+
+    failure = run_case(case, target).failure
+
+    assert failure is not None
+    told = dict(rows(failure, case.id, story_of(failure).names))
+    assert told["got"] == '["trial::other\'s label one","suite 0123456789"]'
