@@ -42,7 +42,7 @@ VARYING = re.compile(r"0x[0-9a-fA-F]+|[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}|[0-9a-fA-F
 """Text that differs between accounts, requests and times: ids, hashes, keys, numbers."""
 OF_BLOCKED = re.compile(r" \([^()]*\)$")
 """The problem in parentheses that a blocked case appends to what it got."""
-SERVER_FAULT = 500
+SERVER_FAULT, UNAUTHENTICATED = 500, 401
 SHOWN_OTHERS = 3
 """How many further requests a headline names that were answered with the same server fault."""
 SHOWN = 160
@@ -102,7 +102,7 @@ def _key(outcome: Outcome) -> tuple[str, ...]:
     request = (exchange.method, _alike(urlsplit(exchange.url).path))
     if exchange.status is None:
         return (*request, _alike(failure.got))
-    if exchange.status >= SERVER_FAULT:  # one fault of a server mostly shows at several operations
+    if exchange.status >= SERVER_FAULT or exchange.status == UNAUTHENTICATED:  # mostly shows at several operations
         return (str(exchange.status), _alike(exchange.response_body))
     if exchange.status >= 400:
         return (*request, str(exchange.status), _alike(exchange.response_body))

@@ -73,6 +73,15 @@ def test_same_server_fault_of_several_operations_is_one_cause() -> None:
     assert others(shown) == f"4 more cases end so: {named} and 1 more answer 500"
 
 
+def test_key_that_is_refused_at_several_operations_is_one_cause_shown_by_the_fewest_requests() -> None:
+    refused = replace(MISSING, status=401, response_body='{"code": "key-missing"}')
+    late = [met(f"p::{path}", replace(refused, url=f"http://n/core/v1/{path}")) for path in ("a", "b")]
+    early = replace(met("p::z", replace(refused, url="http://n/core/v1/c")), exchanges=1)
+    (cause,) = causes([*late, early])
+    assert cause.cases[0] == "p::z"
+    assert cause.headline.endswith('/core/v1/a, POST /core/v1/b answer 401: {"code": "key-missing"}')
+
+
 def test_other_paths_statuses_and_expectations_are_other_causes() -> None:
     answered = replace(MISSING, status=200, response_body="{}")
     assert causes([
