@@ -81,7 +81,8 @@ def story(conversation: Conversation | ConversationShown | None, about: str = ""
     names = Names(variables, values | objects.actions([exchanges[number] for number in told], values))
     full = {told[-1], *_otherwise_before(exchanges[:last], exchanges[last])}
     full |= {number for number in told if _answers(exchanges[number], {*HASH_OR_ADDRESS.findall(about)} - {*values})}
-    return Story(tuple(_with_gaps(exchanges, told, names, conversation.left_out, full)), names)
+    *steps, failing = _with_gaps(exchanges, told, names, conversation.left_out, full)
+    return Story((*steps, failing + _unchanged(exchanges[:last], exchanges[last])), names)
 
 
 def _sent(exchanges: Sequence[Exchanged]) -> Sequence[Exchanged]:
@@ -229,6 +230,17 @@ def _is_other_page(one: Exchanged, last: Exchanged) -> bool:
     sizes = [dict(parse_qsl(urlsplit(each.url).query)).get("page_size") for each in (one, last)]
     paths = [(each.method, urlsplit(each.url).path, *credentials_of(each)) for each in (one, last)]
     return one.url != last.url and sizes[0] == sizes[1] is not None and paths[0] == paths[1]
+
+
+def _unchanged(before: Sequence[Exchanged], last: Exchanged) -> str:
+    """The newest write, where what is read after it is answered as it was before it."""
+    written = [number for number, one in enumerate(before) if writes(one) and (one.status or REFUSED) < REFUSED]
+    if not written or writes(last):
+        return ""
+    same = [one for one in before[: written[-1]] if _of_whomever(one) == _of_whomever(last)]
+    same = [one for one in same if _sender(one) == _sender(last)][-1:]
+    is_unchanged = any((one.status, one.response_body) == (last.status, last.response_body) for one in same)
+    return f", as before {asked_for(before[written[-1]])}" if is_unchanged else ""
 
 
 def _of_whomever(exchange: Exchanged) -> tuple[str, ...]:

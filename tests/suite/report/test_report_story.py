@@ -216,6 +216,16 @@ def test_same_request_is_told_with_what_it_was_answered_before() -> None:
     )
 
 
+def test_answer_that_a_write_left_as_it_was_is_told_as_such() -> None:
+    made, read = asked("new_account", API_KEY_1=".api_key"), asked("list_actions", by="API_KEY_1", answer='["x"]')
+    write = asked("remove_action_from_group", '{"group_id":"7"}', by="API_KEY_1")
+    refused = replace(write, status=403, response_body=REFUSAL)
+    for between, added in ((write, ", as before remove_action_from_group"), (refused, "")):
+        assert story(Conversation((made, read, between, read))).steps[-1] == f'alice: list_actions → 200, ["x"]{added}'
+    other = replace(read, response_body="[]")
+    assert story(Conversation((made, read, other, write, read))).steps[-1] == 'alice: list_actions → 200, ["x"]'
+
+
 def test_same_request_of_a_wallet_is_told_with_what_it_was_answered_before() -> None:
     proofs = [f'{{"message":{{"address":"0x12","issuedAt":"{at}"}}}} [redacted]' for at in (7, 8)]
     first, last = (
