@@ -155,20 +155,18 @@ def _items(body: str) -> Sequence[Mapping[str, object]]:
 def _concerned(exchanges: Sequence[Exchanged], objects: Objects, about: str, most: int) -> list[int]:
     """The numbers of the last exchange and of those before it that made or changed what the failure is about.
 
-    What sent a text that was expected or that came is about it, too, since ids of groups are too short to tell.
-    `_always_told` says what is told whatever it is about. Where nothing of this is there, what called the same
-    operation is told.
+    `_always_told`, `_sending` and `_answering` say what is told whatever it is about. Where nothing of this is there,
+    what called the same operation is told.
     """
     *before, last = exchanges
     accounts = {name for one in exchanges if one.operation == "new_account" for name in one.given}
     touched = objects.touched(last)
     matter = (touched | objects.of_values(about)) - accounts or touched
-    always, texts = _always_told(before, last), {*QUOTED.findall(about)} - {f'"{DESCRIPTION}"'}
+    always = _always_told(before, last) | _sending(before, about)
     found = [
         number
         for number, one in enumerate(before)
         if matter & one.given.keys()
-        or (writes(one) and any(text in (one.request_body or "") for text in texts))
         or (writes(one) and matter & objects.touched(one))
         or one.operation in OF_ACCOUNTS
         or number in always
@@ -195,10 +193,20 @@ def _always_told(before: Sequence[Exchanged], last: Exchanged) -> set[int]:
     return refused | newest | _otherwise_before(before, last)
 
 
+def _sending(before: Sequence[Exchanged], about: str) -> set[int]:
+    """The writes that alone sent a text of the failure: the ids of groups in an answer are too short to tell them."""
+    texts = {*QUOTED.findall(about)} - {f'"{DESCRIPTION}"'}
+    sending = [
+        [n for n, one in enumerate(before) if writes(one) and text in (one.request_body or "")] for text in texts
+    ]
+    return {numbers[0] for numbers in sending if len(numbers) == 1}
+
+
 def _answering(before: Sequence[Exchanged], about: str) -> set[int]:
-    """The writes whose answers hold an address or a hash of the failure: several are told of which one alone may."""
+    """The writes that were answered with the same address or hash of the failure, where one alone may be."""
     values = {*HASH_OR_ADDRESS.findall(about)}
-    return {number for number, one in enumerate(before) if writes(one) and _answers(one, values)}
+    answering = [[n for n, one in enumerate(before) if writes(one) and _answers(one, {value})] for value in values]
+    return {number for numbers in answering if len(numbers) > 1 for number in numbers}
 
 
 def _givers(before: Sequence[Exchanged], found: Sequence[int], objects: Objects, accounts: Set[str]) -> list[int]:

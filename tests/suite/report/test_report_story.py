@@ -152,6 +152,8 @@ def test_story_tells_which_request_sent_the_text_that_was_expected() -> None:
     told = Conversation((*made, *others[:1], updated, *others))
     assert 'alice: update_group group_id G, name "the new name" → 200' in story(told, '{"name":"the new name"}').steps
     assert not [step for step in story(told, '{"group_id":"another name"}').steps if "update_group group_id" in step]
+    often = Conversation((*made, updated, updated, *others))
+    assert not [step for step in story(often, '{"name":"the new name"}').steps if "update_group group_id" in step]
 
 
 def test_story_tells_which_requests_were_answered_with_the_address_that_came_twice() -> None:
@@ -166,6 +168,7 @@ def test_story_tells_which_requests_were_answered_with_the_address_that_came_twi
         "… create_wallet",
         'alice: create_wallet → 200, {"wallet_address":"0x3434…3434"}',
     )
+    assert story(told, f"the address 0x{'cd' * 20}").steps[1] == "… 5 create_wallet"
 
 
 def test_action_and_its_hash_have_one_name() -> None:
