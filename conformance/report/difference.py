@@ -58,11 +58,11 @@ def _unmatched(wanted: Sequence[object], found: Sequence[object]) -> tuple[list[
     """The expected items that nothing found is, and the found ones that were not expected."""
     left, missing = list(found), []
     for item in wanted:
-        match = next((other for other in left if _is(other, item)), None)
+        match = next((number for number, other in enumerate(left) if _is(other, item)), None)
         if match is None:
             missing.append(item)
         else:
-            left.remove(match)
+            del left[match]
     return missing, left
 
 

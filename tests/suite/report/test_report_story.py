@@ -415,6 +415,7 @@ def test_problem_documents_are_told_by_what_they_say() -> None:
         ('ids to be ["a","b"]', '["b","a"]', [("order", "another than expected")]),
         ("what runs with ['K'] and [0] to be [\"a\"]", '["a","b"]', [("too many", '["b"]')]),
         ('ids to be ["a"]', '["a","a"]', [("too many", '["a"]')]),
+        ('ids to be ["a",null]', "[null,null]", [("missing", '["a"]'), ("too many", "[null]")]),
         ("list_groups as before the request: [1]", "[1,2]", [("too many", "[2]")]),
         ('ids to be ["a"] or ["b"]', '["c"]', []),
         ("length 1 of ids", "[]", []),
