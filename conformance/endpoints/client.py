@@ -208,6 +208,10 @@ class Target:
         value: T = known  # type: ignore[assignment]  # one name has one type
         return value
 
+    def known(self, name: str) -> object:
+        """What is cached under this name; None where nothing is."""
+        return self._remembered.get(name, (-math.inf, None))[1]
+
     def profile_value(self, key: str) -> object:
         """The value of a dotted profile key as JSON; None where the profile leaves it out."""
         return plain(value_at(self.profile, key))

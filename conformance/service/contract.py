@@ -72,6 +72,12 @@ def payers(session: Session) -> list[Address]:
     return session.target.remembered("payers", lambda: _stated_payers(session))
 
 
+def known_payers(session: Session) -> list[Address]:
+    """The same without a request: none where no case has asked yet."""
+    found = session.target.known("payers")
+    return found if isinstance(found, list) else []
+
+
 def _stated_payers(session: Session) -> list[Address]:
     answer = session.call("get_api_payers")
     addresses = member(answer.value, "addresses")

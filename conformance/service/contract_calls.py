@@ -17,7 +17,7 @@ from conformance.endpoints.signing import opened
 from conformance.problems import StepProblem
 from conformance.profile import Function, Parameter, read_aside
 from conformance.profile.chain import CREATION, FIXED_WRITES, AccountAbi
-from conformance.service.contract import EXECUTE
+from conformance.service.contract import EXECUTE, known_payers
 from conformance.service.derivations import account_hash, usage_key_hash, wallet_hash
 from conformance.service.session import Session
 from conformance.values.abi_data import decode
@@ -26,6 +26,8 @@ from conformance.verdict import ContractCall
 
 VIEWS = {*AccountAbi.model_fields} - {CREATION}
 SELECTOR_BYTES = 4
+MOST_PAYERS = 20
+"""Payers that a report calls by a name."""
 SHOWN_AS_HEX = 2**64
 """Larger numbers are hashes."""
 
@@ -108,9 +110,10 @@ class ContractCalls:
 def own_names(session: Session) -> dict[str, str]:
     """The addresses and hashes by which the chain knows the case's wallets and keys, by what a report calls them.
 
-    The variable of a key stands for its name.
+    The variable of a key stands for its name. The payers of the node are among the wallets.
     """
-    names: dict[str, str] = {}
+    payers = enumerate(known_payers(session)[:MOST_PAYERS], 1)
+    names: dict[str, str] = {f"payer{number if number > 1 else ''}'s wallet": address for number, address in payers}
     for wallet in session.wallets:
         names[f"{wallet.name}'s wallet"] = wallet.address
         names[f"{wallet.name}'s account"] = wallet_hash(wallet.address)

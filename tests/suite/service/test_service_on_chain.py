@@ -15,6 +15,7 @@ from conformance.service import (
     Wallets,
     sign_envelope,
 )
+from conformance.service.contract import payers
 from conformance.service.contract_calls import ContractCalls, own_names
 from conformance.service.runs import signer_of_message
 
@@ -45,6 +46,9 @@ def test_requests_to_the_chain_are_read_as_calls_of_the_contract(on_chain: Sessi
     assert (refused.function, refused.result) == ("dry run of removeUsageApiKey", "reverts")
     assert own_names(on_chain)["carol's wallet"] == carol.address
     assert own_names(on_chain)["carol's account"] == dana.hash
+    assert "payer's wallet" not in own_names(on_chain)
+    first, second, *_ = payers(on_chain)
+    assert (own_names(on_chain)["payer's wallet"], own_names(on_chain)["payer2's wallet"]) == (first, second)
 
 
 class Spy:
