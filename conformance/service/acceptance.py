@@ -26,11 +26,14 @@ class Accepted:
 
 
 def raise_for_trouble(
-    answer: Answer, awaited: frozenset[int] = frozenset(), fault: type[ServerFault] = ServerFault
+    answer: Answer,
+    awaited: frozenset[int] = frozenset(),
+    fault: type[ServerFault] = ServerFault,
+    expected: str = "an answer below 500",
 ) -> None:
     """Raise for an answer that is neither acceptance nor refusal, unless its status is one of the awaited.
 
-    `fault` is the kind of departure that a 5xx is.
+    `fault` is the kind of departure that a 5xx is, `expected` what it says was expected.
     """
     status = answer.status
     if status in awaited:
@@ -40,13 +43,13 @@ def raise_for_trouble(
     if status == 402:
         raise OutOfCredit("an account with credit", f"status 402: {answer.text[:SHOWN]}", answer.exchange)
     if status >= 500:
-        raise fault("an answer below 500", answer.summary, answer.exchange)
+        raise fault(expected, answer.summary, answer.exchange)
 
 
 def must_accept(answer: Answer) -> None:
     """Raise unless the answer is a 2xx whose body can be read."""
-    raise_for_trouble(answer)
+    expected = f"acceptance (2xx) of {answer.operation.name}" if answer.operation else "acceptance (2xx)"
+    raise_for_trouble(answer, expected=expected)
     if not answer.accepted:
-        of = f" of {answer.operation.name}" if answer.operation else ""
-        raise NotAccepted(f"acceptance (2xx){of}", answer.summary, answer.exchange)
+        raise NotAccepted(expected, answer.summary, answer.exchange)
     _ = answer.value

@@ -290,7 +290,10 @@ def was_accepted(session: Session, answer: Answer, *, or_refused: Iterable[str])
     if answer.accepted:
         must_accept(answer)
     else:
-        check_refusal(answer, ExpectedRefusal.of(or_refused, session.profile), session.secrets)
+        expected = ExpectedRefusal.of(or_refused, session.profile)
+        either = f"acceptance (2xx) or {expected.of_call(answer.operation)}"
+        raise_for_trouble(answer, expected.statuses, ServerFaultAtRefusal, either)
+        check_refusal(answer, expected, session.secrets)
     return answer.accepted
 
 
@@ -301,7 +304,7 @@ def check_refusal(answer: Answer, expected: ExpectedRefusal, secrets: Secrets) -
     of the API that is no endpoint may refuse with any body. Outside of the API a page for people may live: there an
     answer only must not be the API's.
     """
-    raise_for_trouble(answer, expected.statuses, ServerFaultAtRefusal)
+    raise_for_trouble(answer, expected.statuses, ServerFaultAtRefusal, expected.of_call(answer.operation))
     if answer.asked_at is AskedAt.OUTSIDE and not (answer.accepted and answer.readable):
         _must_hold_no_credential(answer, secrets)
         return

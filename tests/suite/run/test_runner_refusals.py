@@ -148,6 +148,18 @@ def test_trouble_is_no_refusal_of_any_class(
     assert run(REFUSED_WRITE.replace("refused: forbidden", f"refused: {classes}")).verdict is verdict
 
 
+def test_server_fault_is_told_with_what_was_expected_in_its_place(run: Run, node: TinyNode) -> None:
+    node.faults["add_usage_api_key"] = by_key(node, always(500))
+    refused = run(REFUSED_WRITE).failure
+    node.faults["add_usage_api_key"] = always(500)
+    accepted = run(REFUSED_WRITE).failure
+
+    assert refused is not None
+    assert refused.expected == "a refusal of add_usage_api_key (forbidden: 403)"
+    assert accepted is not None
+    assert accepted.expected == "acceptance (2xx) of add_usage_api_key"
+
+
 @pytest.mark.parametrize("patience", [1.0])
 def test_time_out_is_never_a_refusal(run: Run, node: TinyNode) -> None:
     node.faults["add_usage_api_key"] = by_key(node, node.hang)
