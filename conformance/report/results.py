@@ -126,7 +126,8 @@ class ConversationShown(Part):
     """Index of the exchange that shows the failure; null where none of these does."""
     names: dict[str, str] = {}
     """Variable to the value that an answer gave; credentials are left out. Also what the report calls the addresses and
-    hashes of the case's own wallets and keys, to these: ``carol's wallet``, ``$API_KEY_1's hash``."""
+    hashes of the case's own wallets and keys and of the node's payers, and the labels of other cases in what came, to
+    these: ``carol's wallet``, ``$API_KEY_1's hash``, ``groups::group-has-an-id's label``."""
 
 
 class FailureShown(Part):
