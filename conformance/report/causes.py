@@ -42,7 +42,11 @@ VARYING = re.compile(r"0x[0-9a-fA-F]+|[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}|[0-9a-fA-F
 """Text that differs between accounts, requests and times: ids, hashes, keys, numbers."""
 OF_BLOCKED = re.compile(r" \([^()]*\)$")
 """The problem in parentheses that a blocked case appends to what it got."""
-SERVER_FAULT, UNAUTHENTICATED = 500, 401
+SERVER_FAULT = 500
+REQUEST, OF_REFUSALS = 2, 4
+"""Parts of a key that are the request, and parts of the key of a refusal: the request, then what came."""
+MANY_REQUESTS = 3
+"""Different requests that met one refusal, from which it is about what they share."""
 SHOWN_OTHERS = 3
 """How many further requests a headline names that were answered with the same server fault."""
 SHOWN = 160
@@ -67,10 +71,14 @@ class Cause:
 
 def causes(outcomes: Iterable[Outcome]) -> tuple[Cause, ...]:
     """The causes that at least two cases share, the most frequent first."""
+    keys = [(outcome, key) for outcome in outcomes if outcome.verdict in TOGETHER and (key := _key(outcome))]
+    requests: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
+    for _, key in keys:
+        requests.setdefault(key[REQUEST:], set()).add(key[:REQUEST])
     by_key: dict[tuple[str, ...], list[Outcome]] = {}
-    for outcome in outcomes:
-        if outcome.verdict in TOGETHER and (key := _key(outcome)):
-            by_key.setdefault(key, []).append(outcome)
+    for outcome, key in keys:
+        is_everywhere = len(key) == OF_REFUSALS and len(requests[key[REQUEST:]]) >= MANY_REQUESTS
+        by_key.setdefault(key[REQUEST:] if is_everywhere else key, []).append(outcome)
     shared = [_cause(members) for members in by_key.values() if len(members) > 1]
     return tuple(sorted(shared, key=lambda cause: (-len(cause.cases), cause.cases[0])))
 
@@ -102,7 +110,7 @@ def _key(outcome: Outcome) -> tuple[str, ...]:
     request = (exchange.method, _alike(urlsplit(exchange.url).path))
     if exchange.status is None:
         return (*request, _alike(failure.got))
-    if exchange.status >= SERVER_FAULT or exchange.status == UNAUTHENTICATED:  # mostly shows at several operations
+    if exchange.status >= SERVER_FAULT:  # one fault of a server mostly shows at several operations
         return (str(exchange.status), _alike(exchange.response_body))
     if exchange.status >= 400:
         return (*request, str(exchange.status), _alike(exchange.response_body))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from dataclasses import replace
 
+import pytest
 from made_runs import EXCHANGE, KNOWN, LISTED, outcome, record
 from rich.console import Console
 
@@ -73,13 +74,15 @@ def test_same_server_fault_of_several_operations_is_one_cause() -> None:
     assert others(shown) == f"4 more cases end so: {named} and 1 more answer 500"
 
 
-def test_key_that_is_refused_at_several_operations_is_one_cause_shown_by_the_fewest_requests() -> None:
-    refused = replace(MISSING, status=401, response_body='{"code": "key-missing"}')
+@pytest.mark.parametrize("status", [400, 401])
+def test_refusal_that_several_operations_meet_is_one_cause_shown_by_the_fewest_requests(status: int) -> None:
+    refused = replace(MISSING, status=status, response_body='{"code": "key-missing"}')
     late = [met(f"p::{path}", replace(refused, url=f"http://n/core/v1/{path}")) for path in ("a", "b")]
     early = replace(met("p::z", replace(refused, url="http://n/core/v1/c")), exchanges=1)
     (cause,) = causes([*late, early])
     assert cause.cases[0] == "p::z"
-    assert cause.headline.endswith('/core/v1/a, POST /core/v1/b answer 401: {"code": "key-missing"}')
+    assert cause.headline.endswith(f'/core/v1/a, POST /core/v1/b answer {status}: {{"code": "key-missing"}}')
+    assert causes(late) == ()
 
 
 def test_other_paths_statuses_and_expectations_are_other_causes() -> None:
