@@ -71,7 +71,9 @@ def story(conversation: Conversation | ConversationShown | None, about: str = ""
     departed = conversation.departed
     last = len(exchanges if departed is None else _sent(conversation.exchanges[: departed + 1])) - 1
     objects = Objects(conversation)
-    told = _concerned(exchanges[: last + 1], objects, about, max(most, LEAST_STEPS))
+    known = {value: name for name, value in conversation.names.items()}
+    unnamed = {*HASH_OR_ADDRESS.findall(about)} - known.keys() - dict(_addresses(exchanges, known)).keys()
+    told = _concerned(exchanges[: last + 1], objects, about, unnamed, max(most, LEAST_STEPS))
     variables = names_of(exchanges, told) | {
         name: value for name, value in conversation.names.items() if is_word(value)
     }
@@ -152,7 +154,7 @@ def _items(body: str) -> Sequence[Mapping[str, object]]:
     return []
 
 
-def _concerned(exchanges: Sequence[Exchanged], objects: Objects, about: str, most: int) -> list[int]:
+def _concerned(exchanges: Sequence[Exchanged], objects: Objects, about: str, unnamed: Set[str], most: int) -> list[int]:
     """The numbers of the last exchange and of those before it that made or changed what the failure is about.
 
     `_always_told`, `_sending` and `_answering` say what is told whatever it is about. Where nothing of this is there,
@@ -172,7 +174,7 @@ def _concerned(exchanges: Sequence[Exchanged], objects: Objects, about: str, mos
         or number in always
     ]
     found = [number for number in found if _request(before[number]) != _request(exchanges[number + 1])]
-    found = sorted({*found, *_answering(before, about)})
+    found = sorted({*found, *_answering(before, unnamed)})
     if len(found) >= most:
         found = [number for number in found if (before[number].status or REFUSED) < REFUSED or number in always]
     found = _ends(found, most)
@@ -202,11 +204,9 @@ def _sending(before: Sequence[Exchanged], about: str) -> set[int]:
     return {numbers[0] for numbers in sending if len(numbers) == 1}
 
 
-def _answering(before: Sequence[Exchanged], about: str) -> set[int]:
-    """The writes that were answered with the same address or hash of the failure, where one alone may be."""
-    values = {*HASH_OR_ADDRESS.findall(about)}
-    answering = [[n for n, one in enumerate(before) if writes(one) and _answers(one, {value})] for value in values]
-    return {number for numbers in answering if len(numbers) > 1 for number in numbers}
+def _answering(before: Sequence[Exchanged], values: Set[str]) -> set[int]:
+    """The writes that were answered with one of these addresses and hashes of the failure, which have no names."""
+    return {number for number, one in enumerate(before) if writes(one) and _answers(one, values)}
 
 
 def _givers(before: Sequence[Exchanged], found: Sequence[int], objects: Objects, accounts: Set[str]) -> list[int]:
