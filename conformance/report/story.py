@@ -29,6 +29,8 @@ from conformance.verdict import Conversation, ConversationExchange
 
 MOST_STEPS, LEAST_STEPS = 9, 4
 """Steps of a story; those between are counted."""
+OTHER_PAGES = 2
+"""Pages of a list that are told beside the failing one: what is on two of them, or on none, shows there."""
 LONGEST_GAP = 90
 """Characters of the operations between two steps."""
 OF_ACCOUNTS = frozenset({"convert_to_chain_secured_account"})
@@ -218,14 +220,15 @@ def _givers(before: Sequence[Exchanged], found: Sequence[int], objects: Objects,
 def _otherwise_before(before: Sequence[Exchanged], last: Exchanged) -> set[int]:
     """The newest of the same requests as the last whose answer was another: it shows when that was still right.
 
-    Where there is none, the newest that another caller sent and that ended with another status, or that asked for
-    another page.
+    Where there is none, the newest that another caller sent and that ended with another status, or the newest that
+    asked for other pages.
     """
     alike = [number for number, one in enumerate(before) if _of_whomever(one) == _of_whomever(last)]
     same = [number for number in alike if _sender(before[number]) == _sender(last)]
     other = [number for number in same if before[number].response_body != last.response_body]
     other = other or [number for number in alike if before[number].status != last.status]
-    return {*(other or [number for number, one in enumerate(before) if _is_other_page(one, last)])[-1:]}
+    pages = [number for number, one in enumerate(before) if _is_other_page(one, last)]
+    return {*other[-1:]} or {*pages[-OTHER_PAGES:]}
 
 
 def _sender(exchange: Exchanged) -> list[str]:

@@ -259,15 +259,20 @@ def test_same_request_of_another_caller_is_told_where_it_ended_otherwise() -> No
     )
 
 
-def test_another_page_of_the_same_list_is_told() -> None:
+def test_other_pages_of_the_same_list_are_told() -> None:
     made = asked("new_account", API_KEY_1=".api_key")
     pages = [
         replace(asked("list_groups", by="API_KEY_1", answer=f"[{n}]"), url=f"http://x/l?page_number={n}&page_size=1")
-        for n in (0, 1)
+        for n in range(4)
     ]
     others = [asked("list_actions", by="API_KEY_1")] * 2
-    told = story(Conversation((made, pages[0], *others, pages[1]))).steps
-    assert told[-3] == 'alice: list_groups page_number "0", page_size "1" → 200, [0]'
+    told = story(Conversation((made, *pages[:2], *others, *pages[2:]))).steps
+    assert told[1:4] == (
+        "alice: list_groups → 200, [0]",
+        'alice: list_groups page_number "1", page_size "1" → 200, [1]',
+        "… 2 list_actions",
+    )
+    assert told[4].startswith('alice: list_groups page_number "2"')
 
 
 def test_long_answer_is_told_without_what_is_empty() -> None:
