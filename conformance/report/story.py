@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from conformance.endpoints.conversation import OF_JQ
 from conformance.report.objects import (
+    ACCOUNT_KEY,
     CID,
     Exchanged,
     Names,
@@ -81,7 +82,8 @@ def story(conversation: Conversation | ConversationShown | None, about: str = ""
     }
     named = [(variables[name], value) for name, value in conversation.names.items() if name in variables]
     values = {value: name for name, value in named}
-    values |= dict(_addresses(exchanges, values)) | dict(_own_names(conversation, variables))
+    values |= dict(_addresses(exchanges, values)) | dict(_account_wallets(exchanges, variables))
+    values |= dict(_own_names(conversation, variables))
     names = Names(variables, values | objects.actions([exchanges[number] for number in told], values))
     full = {told[-1], *_otherwise_before(exchanges[:last], exchanges[last])}
     full |= {number for number in told if _answers(exchanges[number], {*HASH_OR_ADDRESS.findall(about)} - {*values})}
@@ -135,6 +137,15 @@ def _addresses(exchanges: Sequence[Exchanged], names: Mapping[str, str]) -> Iter
             called = next((names[text] for text in texts if text in names), "")
             for address in filter(ADDRESS.fullmatch, texts if called else []):
                 yield from _spelled(address, f"{called}'s address")
+
+
+def _account_wallets(exchanges: Sequence[Exchanged], variables: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The addresses that were answered with the keys of new accounts."""
+    for one in exchanges:
+        account = next((variables[name] for name in one.given if name.startswith(ACCOUNT_KEY)), "")
+        if one.operation == "new_account" and account:
+            for address in ADDRESS.findall(one.response_body):
+                yield from _spelled(address, f"{account}'s wallet")
 
 
 def _spelled(address: str, name: str) -> Iterator[tuple[str, str]]:

@@ -326,6 +326,14 @@ def test_address_that_a_list_gives_with_an_id_is_called_by_its_name() -> None:
     assert told.names.shown(f"{address} and {address.lower()}") == "P's address and P's address in small letters"
 
 
+def test_address_that_came_with_the_key_of_an_account_is_called_its_wallet() -> None:
+    wallet = "0x" + "Ab" * 20
+    made = asked("new_account", answer=f'{{"wallet_address":"{wallet}"}}', WALLET_ADDRESS_1=".w", API_KEY_2=".api_key")
+    told = story(Conversation((made, asked("list_groups", by="API_KEY_2", answer=f'["{wallet}"]'))))
+    assert told.steps[-1] == 'alice: list_groups → 200, ["alice\'s wallet"]'
+    assert told.names.shown(wallet.lower()) == "alice's wallet in small letters"
+
+
 def test_requests_to_the_chain_are_told_by_their_methods() -> None:
     batch = [{"jsonrpc": "2.0", "id": 1, "method": name, "params": []} for name in ("eth_call", "eth_chainId")]
     asks = replace(asked("", json.dumps(batch), answer="[]"), url="http://127.0.0.1/rpc")
