@@ -16,6 +16,8 @@ OF_ACCOUNTS = frozenset({"convert_to_chain_secured_account"})
 """Operations that change what a whole account may do."""
 QUOTED = re.compile(r'"[^"\\]{8,}"(?!\s*:)')
 """A text in an expectation or an answer, no name of a member, that is long enough to tell which request sent it."""
+MOST_SEARCHED = 50
+"""Values of a failure that requests and answers are searched for: those of a node's long answer may be thousands."""
 SIGNED_AT = re.compile(r'"issuedAt":"?\d+"?')
 
 
@@ -62,7 +64,7 @@ def _always_told(before: Sequence[Exchanged], last: Exchanged) -> set[int]:
 
 def _sending(before: Sequence[Exchanged], about: str) -> set[int]:
     """The writes that alone sent a text of the failure: the ids of groups in an answer are too short to tell them."""
-    texts = {*QUOTED.findall(about)} - {f'"{DESCRIPTION}"'}
+    texts = [text for text in searched(QUOTED, about) if text != f'"{DESCRIPTION}"']
     sending = [
         [n for n, one in enumerate(before) if writes(one) and text in (one.request_body or "")] for text in texts
     ]
@@ -132,6 +134,11 @@ def _ends(numbers: list[int], most: int) -> list[int]:
 def request_of(exchange: Exchanged) -> tuple[object, ...]:
     """What makes a request the same as another, with its status."""
     return exchange.method, *sent_texts(exchange), exchange.status
+
+
+def searched(values: re.Pattern[str], about: str) -> list[str]:
+    """The first different values in what was expected and what came."""
+    return [*dict.fromkeys(values.findall(about))][:MOST_SEARCHED]
 
 
 def answers(exchange: Exchanged, values: Set[str]) -> bool:

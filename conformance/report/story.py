@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from conformance.endpoints.conversation import OF_JQ
-from conformance.report.concerned import answers, concerned, otherwise_before, request_of, unchanged_since
+from conformance.report.concerned import answers, concerned, otherwise_before, request_of, searched, unchanged_since
 from conformance.report.objects import (
     ACCOUNT_KEY,
     CID,
@@ -66,7 +66,8 @@ def story(conversation: Conversation | ConversationShown | None, about: str = ""
     last = len(exchanges if departed is None else _sent(conversation.exchanges[: departed + 1])) - 1
     objects = Objects(conversation)
     known = {value: name for name, value in conversation.names.items()}
-    unnamed = {*HASH_OR_ADDRESS.findall(about)} - known.keys() - dict(_addresses(exchanges, known)).keys()
+    known |= dict(_addresses(exchanges, known))
+    unnamed = {value for value in searched(HASH_OR_ADDRESS, about) if value not in known}
     told = concerned(exchanges[: last + 1], objects, about, unnamed, max(most, LEAST_STEPS))
     variables = names_of(exchanges, told) | {
         name: value for name, value in conversation.names.items() if is_word(value)
