@@ -66,10 +66,11 @@ class Guarded:
 
         with Refusals(self.node.session, control=by_admin, unchanged=[]) as refusals:
             for requirement, calls in asked.items():
+                of_senders = list(islice(outcomes, len(calls)))
                 who = "the payers" if requirement == "CHAIN-100" else "a stranger, another account's owner, a usage key"
                 why = f"the contract takes {function} from the admin wallet alone, not from {who}"
                 with self.judge.apart(requirement, *filter(None, [also]), why=why):
-                    for outcome in islice(outcomes, len(calls)):
+                    for outcome in of_senders:
                         refusals.must_revert_dry(dry_run_call(function), outcome)
 
     def write(self, function: str, *arguments: object) -> None:

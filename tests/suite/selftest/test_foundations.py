@@ -259,6 +259,7 @@ CHARGED_ALONE = {
     "groups-are-not-created": (ONE_MORE, "GRPLIFE-010"),
     "cid-of-a-group-is-hashed-otherwise": ("endpoints::actions-join-and-leave-groups", "EP-360"),
     "refusals-redirect": ("scopes::creator-gains-no-scope", "ERR-140"),
+    "others-write-for-wallets:payers": ("chain_secured::after-a-conversion", "CHAIN-100"),
     "keys-change-with-time": ("execution_rule::matrix-chain-secured", "PKP-170"),
 }
 """By mutant: a case whose step is about several requirements, and what alone such a failure contradicts of them."""
