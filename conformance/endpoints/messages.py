@@ -9,7 +9,7 @@ from enum import Enum
 import httpx
 
 from conformance.endpoints.canonical import canonical, descend, with_id_as_listed
-from conformance.problems import Malformed
+from conformance.problems import Malformed, MalformedRefusal
 from conformance.profile import Operation
 from conformance.values.json_text import parse
 from conformance.values.json_values import MISSING, Missing
@@ -120,7 +120,8 @@ class Answer:
             if self.accepted and self.operation is not None and self.operation.name in ANSWERED_IN_TEXT:
                 return self.text
             got = self.summary if HTML.match(self.text) else f"{problem}: {self.text[:200]}"
-            raise Malformed("a JSON body", got, self.exchange) from None
+            kind = MalformedRefusal if 400 <= self.status < 500 else Malformed
+            raise kind("a JSON body", got, self.exchange) from None
 
     def _json(self) -> object:
         if self.fault:

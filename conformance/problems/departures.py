@@ -71,6 +71,10 @@ class Malformed(Departure):
     cause = "the answer cannot be read"
 
 
+class MalformedRefusal(Malformed):
+    """A refusal whose body is no JSON: this contradicts EP-010, whatever the request was about."""
+
+
 class ServerFault(Departure):
     """A 5xx, a time-out, or a connection dropped before the answer: never a refusal, a failure of its own."""
 
