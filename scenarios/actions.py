@@ -186,7 +186,7 @@ def metadata_is_registered_and_replaced(judge: Judge, node: Node) -> None:
     alice.register(alice.y, *labels[alice.y])
     with judge("ACT-060"):
         alice.must_list(labels)
-    labels[cid] = "renamed", "τρία"
+    labels[cid] = "renamed", labels[cid][1]
     with judge("ACT-010"):
         alice.relabel(cid, *labels[cid])
     with judge("ACT-060"):

@@ -55,7 +55,7 @@ def labelled(node: Node, alice: str, group: GroupId, name: str, description: str
 
 
 def update_replaces(judge: Judge, node: Node, label: str, *, to_nothing: bool = False) -> None:
-    """update_group replaces this label of one of two groups; where asked, also by an empty text."""
+    """update_group replaces this label alone, of one of two groups; where asked, also by an empty text."""
     alice = node.accounts.new().key
     first, second, other = (f"{node.label} {text}" for text in ("ένα, 一", "zwölf, δύο, 二", "two"))
     labels = [{f"group_{name}": text for name in LABELS} for text in (first, other)]
@@ -69,11 +69,14 @@ def update_replaces(judge: Judge, node: Node, label: str, *, to_nothing: bool = 
         judge.members(only(groups, "id", g), {label: text}, "the updated group")
         judge.members(only(groups, "id", other_id), {label: other}, "the other group")
 
-    node.session.accept(labelled(node, alice, group_id(g), second, second))
+    def update(text: str) -> OutgoingRequest:
+        return labelled(node, alice, group_id(g), **{**dict.fromkeys(LABELS, first), label: text})
+
+    node.session.accept(update(second))
     with judge():
         must_be_listed(second)
         if to_nothing:
-            answer = node.session.send(labelled(node, alice, group_id(g), second, ""))
+            answer = node.session.send(update(""))
             must_be_listed("" if was_accepted(node.session, answer, or_refused=["malformed", "invalid"]) else second)
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
-from conformance.selftest.tools.accounts import Write, account_of
+from conformance.selftest.tools.accounts import Write, account_of, actions_of, group_of
 from conformance.selftest.tools.alter import change_answer, change_body, members, wrap
 from conformance.selftest.tools.alter_runs import everywhere
 from conformance.selftest.tools.mutant import mutant, row
@@ -59,6 +59,59 @@ def labels_end_at_the_first_letter_of_four_bytes(node: Node, method: str) -> Non
         return cut(value) if isinstance(value, str) else value
 
     wrap(node.accounts, method, lambda write, *arguments: write(*map(kept, arguments)))
+
+
+Labels = tuple[str, str]
+
+
+def _labels_of_a_usage_key(node: Node, acting_key: int, key: int) -> Labels:
+    former = node.accounts.usage_key(account_of(node, acting_key), key)
+    return former.name, former.description
+
+
+def _labels_of_an_action(node: Node, acting_key: int, cid: bytes) -> Labels:
+    known = (action for action in actions_of(node, acting_key) if action.cid_hash == cid)
+    return next(((action.name, action.description) for action in known), ("", ""))
+
+
+def _one_alone(former: Labels, new: Labels) -> bool:
+    return sum(one != other for one, other in zip(former, new, strict=True)) == 1
+
+
+@mutant(
+    each=[
+        row(
+            "update_usage_key_metadata",
+            "update_usage_key_metadata",
+            _labels_of_a_usage_key,
+            breaks="EP-140",
+            also="KEYLIFE-060",
+        ),
+        row("update_action_metadata", "update_action_metadata", _labels_of_an_action, breaks="ACT-060 EP-300"),
+    ],
+    also="LIST-170",
+)
+def update_of_one_label_does_nothing(node: Node, method: str, labels_of: Callable[[Node, int, object], Labels]) -> None:
+    """Ignore a call of `{method}` that changes either the name or the description, and not both."""
+
+    def update(write: Write, acting_key: int, named: object, *labels: str) -> None:
+        name, description = labels
+        if not _one_alone(labels_of(node, acting_key, named), (name, description)):
+            write(acting_key, named, name, description)
+
+    wrap(node.accounts, method, update)
+
+
+@mutant("GRPLIFE-020", "GRPLIFE-030", also="EP-180 LIST-170")
+def update_of_one_label_of_a_group_does_nothing(node: Node) -> None:
+    """Keep both labels of a group in an update that changes either of them, and not both."""
+
+    def update(write: Write, acting_key: int, group: Group, *lists: object) -> None:
+        former = group_of(node, acting_key, group.id)
+        kept = _one_alone((former.name, former.description), (group.name, group.description))
+        write(acting_key, former if kept else group, *lists)
+
+    wrap(node.accounts, "update_group", update)
 
 
 NUMERIC = re.compile(r"[+-]?\d+(\.\d+)?(e[+-]?\d+)?", re.IGNORECASE)
