@@ -96,12 +96,12 @@ def key_identifies_the_account(judge: Judge, node: Node) -> None:
                 judge.that(own in names and other not in names, "the groups of the account alone", names)
 
 
-@case("key-carries-full-permission", requirements=["AKEY-070"], needs=NEEDS)
+@case("key-carries-full-permission", requirements=["AKEY-070", "EP-340"], needs=NEEDS)
 def key_carries_full_permission(judge: Judge, node: Node) -> None:
-    """No management operation is refused to the account key."""
+    """No management operation is refused to the account key, and its account exists, whatever it has."""
     alice, cid = node.accounts.new().key, node.actions.sample_cid("one")
-    with judge():
-        node.session.call("account_exists", alice)
+    with judge("AKEY-070"):
+        node.groups.add(alice, "other")
         p = node.pkps.create(alice)
         g = node.groups.add(alice).id
         node.actions.add(alice, cid)
@@ -119,6 +119,12 @@ def key_carries_full_permission(judge: Judge, node: Node) -> None:
         node.usage_keys.update(alice, key, Permissions(False, False, False, [g], [0], [g], [0]))
         node.usage_keys.rename(alice, key, "renamed")
         judge.that(bool(node.usage_keys.list(alice)), "a list with the usage key", [])
+        answer = node.session.call("account_exists", alice)
+    with judge.apart("EP-340"):
+        judge.same(
+            member(answer.value, "exists"), True, "`exists` of an account with two groups, a wallet and a usage key"
+        )
+    with judge("AKEY-070"):
         node.usage_keys.remove(alice, key)
         node.groups.remove(alice, g)
 

@@ -21,6 +21,7 @@ from conformance.selftest.tools.alter import (
 from conformance.selftest.tools.api_keys import key_book, presented
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
+from reference_node.permission.keys import key_hash, parse_key
 
 
 class OtherMethod:
@@ -132,5 +133,19 @@ def newest_account_alone_exists(node: Node) -> None:
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
         return answer(200, presented(request) in book.accounts[-1:]) if given.accepted else given
+
+    intercept(node, "account_exists", handler)
+
+
+@mutant("EP-340")
+def account_with_usage_keys_does_not_exist(node: Node) -> None:
+    """Answer false from `account_exists` for an account that has a usage key."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        secret = parse_key(presented(request))
+        if given.body != b"true" or secret is None:
+            return given
+        return answer(200, not node.accounts.usage_keys(key_hash(secret), 0, 1))
 
     intercept(node, "account_exists", handler)
