@@ -185,7 +185,7 @@ def each_entry_of_a_new_group_costs(node: Node) -> None:
 
 @mutant("BILL-150", also="LIM-050 LIST-150")
 def only_some_reads_are_free(node: Node) -> None:
-    """Charge a cent for each `list_groups` of an account after its first twenty-five."""
+    """Charge a cent for each list that an account reads after its first twenty-five."""
     asked: Counter[Address] = Counter()
 
     async def handler(request: Received, forward: Forward) -> Answered:
@@ -197,13 +197,19 @@ def only_some_reads_are_free(node: Node) -> None:
                 take(node, wallet, 1)
         return given
 
-    intercept(node, "list_groups", handler)
+    intercept(node, LISTS, handler)
 
 
 @mutant("BILL-150", also="LIM-050 LIST-150")
 def wallets_of_a_group_are_billed_to_usage_keys(node: Node) -> None:
     """Charge a cent for `list_wallets_in_group` by a usage key."""
     take_also(node, "list_wallets_in_group", lambda request: int(is_by_usage_key(node, request)))
+
+
+@mutant("BILL-150", also="LIM-050 LIST-150")
+def actions_of_a_group_are_billed(node: Node) -> None:
+    """Charge a cent for `list_actions` of a group."""
+    take_also(node, "list_actions", lambda request: int("group_id" in request.query))
 
 
 @mutant("BILL-150", also="LIM-050 LIST-150")
