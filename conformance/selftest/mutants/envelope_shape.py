@@ -5,10 +5,11 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Callable
+from contextlib import suppress
 
 from conformance.selftest.tools.alter import wrap
-from conformance.selftest.tools.alter_envelopes import About, Check, read_as, refuse
-from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.alter_envelopes import About, Check, around_verdict, members_of, read_as, refuse
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 from reference_node.permission.typed_data import MESSAGE_FIELDS, Flow, Members, domain_name
 
@@ -35,6 +36,38 @@ def envelopes_have_to_be_objects(node: Node) -> None:
         return original(typed_data)
 
     wrap(node.envelopes, "opened", check)
+
+
+def _without_further_fields(document: Members, about: About) -> None:
+    types = document["types"]
+    if isinstance(types, dict):
+        types[str(about["flow"])] = types[str(about["flow"])][: len(MESSAGE_FIELDS)]
+    document["message"] = dict(list(_message(document).items())[: len(MESSAGE_FIELDS)])
+
+
+def _at_any_time(document: Members, about: About) -> None:
+    about["now"] = int(str(_message(document)["issuedAt"]))
+
+
+@mutant(
+    each=[
+        row("further-fields", _without_further_fields, breaks="ENV-080", also="ENV-110"),
+        row("late", _at_any_time, breaks="ENV-260", also="LIM-020"),
+    ],
+    also="ENV-340",
+)
+def strings_are_read_with_indulgence(node: Node, change: Callable[[Members, About], None]) -> None:
+    """Overlook a fault of an envelope that comes as a JSON string; the label says which."""
+
+    def verify(original: Check, data: object, signature: object, about: About) -> object:
+        document = members_of(data)
+        if isinstance(data, str):
+            with suppress(KeyError, TypeError, ValueError):
+                change(document, about)
+                return original(document, signature, **about)
+        return original(data, signature, **about)
+
+    around_verdict(node, verify)
 
 
 def _read(node: Node, change: Callable[[Members, About], Members]) -> None:
