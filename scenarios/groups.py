@@ -148,7 +148,7 @@ def group_ids_are_unique(judge: Judge, node: Node) -> None:
     ids = pluck(node.groups.list(alice), "id")
     with judge("GRP-190"):
         judge.distinct(ids, "ids of groups")
-    with judge():
+    with judge("GRPLIFE-220"):
         judge.same(len(ids), before + 8, "the number of groups, eight more than before,")
 
 
