@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from conformance.report.results import ConversationExchangeShown, ConversationShown
 from conformance.service.derivations import code_cid, hashed_cid
 from conformance.values.ids import Cid
-from conformance.values.json_text import parse
+from conformance.values.json_text import parse, written
 from conformance.verdict import Conversation, ConversationExchange
 
 Exchanged = ConversationExchange | ConversationExchangeShown
@@ -62,7 +62,9 @@ class Objects:
     """What requests are about: variables, and the hashes and CIDs that no answer gave before; a CID is its hash."""
 
     def __init__(self, conversation: Conversation | ConversationShown) -> None:
-        self._variables = {value: name for name, value in conversation.names.items() if len(value) >= SHORTEST}
+        self._variables = {
+            value: _variable(name) for name, value in conversation.names.items() if len(value) >= SHORTEST
+        }
         self._hashes: dict[str, str] = {}
         sent = "\n".join(text for one in conversation.exchanges for text in sent_texts(one))
         self._known = {*HASH.findall(sent), *map(self._hash, CID.findall(sent)), *self._variables}
@@ -85,8 +87,11 @@ class Objects:
         return frozenset(name for value, name in self._variables.items() if value in text) | {*self.of_text(text)}
 
     def touched(self, exchange: Exchanged) -> frozenset[str]:
-        """What a request names in its address, its body and its credential, and the action that it runs."""
+        """What a request names, who asks, the action that it runs, and the keys whose hashes a transaction holds."""
         named = {name for text in sent_texts(exchange) for name in self.of_text(text)}
+        if exchange.contract and exchange.contract.is_write:
+            called = self.of_values(written(exchange.contract.arguments))
+            named |= {name for name in called if name.startswith(ACCOUNT_KEY)}
         return frozenset(named | {self._object(self._hash(cid)) for cid in self.run(exchange)}) - exchange.given.keys()
 
     def run(self, exchange: Exchanged) -> list[str]:
@@ -103,6 +108,11 @@ class Objects:
             name = named.get(self._hash(cid)) or next(name for name in free if name not in taken)
             names |= {cid: name, self._hash(cid): name}
         return names
+
+
+def _variable(name: str) -> str:
+    """The variable of a value: that of its key for the hash by which the chain knows the key."""
+    return name.removeprefix("$").removesuffix("'s hash") if name.startswith("$") else name
 
 
 WORD = re.compile(r"[a-z]+(_[a-z]+)*")

@@ -359,6 +359,20 @@ def test_calls_of_the_contract_are_told_in_names() -> None:
     )
 
 
+def test_transaction_concerns_the_key_whose_hash_it_holds() -> None:
+    attached = ContractCall("0x1", "setUsageApiKey", {"usageApiKeyHash": HASH}, "mined", is_write=True)
+    other = replace(attached, arguments={"usageApiKeyHash": OTHER})
+    minted = asked("add_usage_api_key_with_signature", API_KEY_1=".usage_api_key")
+    sent = [replace(asked("", f"[{at}]"), contract=call) for at, call in enumerate((other, attached, other))]
+    last = asked("list_groups", by="API_KEY_1", status=401)
+    told = story(Conversation((minted, *sent, last), names={"$API_KEY_1's hash": HASH})).steps
+    assert told[1:4] == (
+        "… setUsageApiKey",
+        "0x1: setUsageApiKey usageApiKeyHash K's hash → mined",
+        "0x1: setUsageApiKey usageApiKeyHash 0xcdcd…cdcd → mined",
+    )
+
+
 def test_rare_method_is_told() -> None:
     removal = replace(asked("remove_group", by="API_KEY_1"), method="DELETE")
     assert story(Conversation((removal,))).steps == ("unknown_key: remove_group by DELETE → 200, {}",)
