@@ -106,10 +106,12 @@ def wallets_of_usage_keys_sign(judge: Judge, node: Node) -> None:
         (key, capitals, "PKP-140"),
         (key, small, "PKP-140"),
     ):
+        runs: list[Run] = []
         with judge.apart(about):
-            run = node.runs.must_succeed(node.signing.request(who, x, named))
-        with judge.apart("PKP-170"):
-            node.signing.signed(run.answer, p)
+            runs.append(node.runs.must_succeed(node.signing.request(who, x, named)))
+        for run in runs:
+            with judge.apart("PKP-170"):
+                node.signing.signed(run.answer, p)
 
 
 @case("same-key-later", requirements=["PKP-100"], needs=[*NEEDS, "clock_control"], uses=[FORMS])
