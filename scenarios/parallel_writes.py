@@ -171,7 +171,7 @@ ADDITIONS = {
 
 @case(
     "additions-at-once-keep-their-labels",
-    requirements=["GRP-020", "GRP-030", "UKEY-020", "UKEY-030", "ACT-060"],
+    requirements=["LIST-170", "GRP-020", "GRP-030", "UKEY-020", "UKEY-030", "ACT-060"],
     needs=NEEDS,
     uses=[
         *(f"wire.list_groups.item_fields.{label}" for label in LABELS),
@@ -179,7 +179,7 @@ ADDITIONS = {
     ],
 )
 def additions_at_once_keep_their_labels(judge: Judge, node: Node) -> None:
-    """Groups, usage keys and actions that two accounts add at the same time have the labels of their own requests."""
+    """Groups, usage keys and actions that two accounts add at the same time are listed with their own labels."""
     accounts = [node.accounts.new().key for _ in range(2)]
     for what, added in ADDITIONS.items():
         texts = {
@@ -192,7 +192,9 @@ def additions_at_once_keep_their_labels(judge: Judge, node: Node) -> None:
                 must_accept(answer)
         for key, given in texts.items():
             listed = read_list(node.session, added.lists, key)
-            for label, about in zip(LABELS, added.ids, strict=True):
+            with judge.apart("LIST-170"):
+                judge.that(len(listed) >= len(given), f"{len(given)} new {what} in the list", listed)
+            for label, about in zip(LABELS, added.ids, strict=True) if len(listed) >= len(given) else ():
                 with judge.apart(about):
                     got = sorted(text for text in map(printed, pluck(listed, label)) if text.startswith(node.label))
                     judge.same(got, given, f"the {label}s of the account's {what}")

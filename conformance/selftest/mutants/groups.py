@@ -174,7 +174,7 @@ def _query_numbered_up(query: dict[str, str]) -> dict[str, str]:
     return {**query, "group_id": str(int(query["group_id"]) + 1)} if "group_id" in query else query
 
 
-@mutant("GRPLIFE-220", also="GRP-190 GRPLIFE-010")
+@mutant("GRPLIFE-220", also="GRP-190 GRPLIFE-010 LIST-170")
 def groups_made_at_once_are_one(node: Node) -> None:
     """Answer concurrent `add_group` requests of an account with one group."""
     one_answer_at_a_time(node, "add_group", lambda request: request.key)
