@@ -256,7 +256,7 @@ def all_wallets(judge: Judge, node: Node) -> None:
         group.runs("x with p", "x with q")
     with judge.apart("GRP-110"):
         group.refuses("y with p", "y with q")
-    later = node.pkps.create(on.alice)
+    *_, later = node.pkps.create_several(on.alice, 2)
     with judge.apart("GRP-090"):
         node.signing.must_sign(group.key, on.x, later)
 

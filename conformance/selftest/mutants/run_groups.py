@@ -66,6 +66,20 @@ def the_wildcard_covers_the_wallets_of_its_day(node: Node) -> None:
     decide(node, reach=reach)
 
 
+@mutant("GRP-090", also="EXEC-090 EXEC-110 GRP-070")
+def the_wildcard_covers_no_account_of_many_wallets(node: Node) -> None:
+    """Ignore the wildcard of wallets where the account has more than three of them."""
+
+    def reach(node: Node, key: int) -> list[Lists]:
+        many = len(node.accounts.wallets(account_of(node, key), 0, 4)) > 3
+        return [
+            replace(group, wallets=tuple(wallet for wallet in group.wallets if wallet != WILDCARD)) if many else group
+            for group in own_groups(node, key)
+        ]
+
+    decide(node, reach=reach)
+
+
 @mutant("GRP-100", also="EXEC-090 EXEC-100 EXEC-110 GRP-070 GRP-080")
 def a_wildcard_counts_only_alone(node: Node) -> None:
     """Ignore a wildcard beside concrete entries."""
