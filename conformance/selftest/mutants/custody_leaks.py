@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Callable
 from urllib.parse import quote
 
 from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    answer,
+    intercept,
+    members,
     wrap,
 )
-from conformance.selftest.tools.alter_runs import change_code
+from conformance.selftest.tools.alter_runs import RUN, change_code
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 from reference_node.permission.runs import Run
@@ -31,6 +38,27 @@ def _watch_keys(node: Node) -> list[str]:
     return used
 
 
+def _append_to_logs(node: Node, spelling: Callable[[str], str]) -> None:
+    """Append the private key that a run has used last to its logs; nothing to those of a run that used none."""
+    used = _watch_keys(node)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        before = len(used)
+        given = await forward(request)
+        if not given.accepted or len(used) == before:
+            return given
+        told = members(json.loads(given.body))
+        return answer(given.status, {**told, "logs": f"{told['logs']}derived {spelling(used[-1])}"})
+
+    intercept(node, RUN, handler)
+
+
+@mutant("PKP-090", also="EXEC-180")
+def logs_hold_the_private_key(node: Node) -> None:
+    """Append the private key of a run's wallet to its logs."""
+    _append_to_logs(node, str)
+
+
 SPELLINGS: dict[str, Callable[[bytes], str]] = {
     "bytes": lambda key: str(list(key)),
     "hex-with-colons": lambda key: key.hex(":"),
@@ -39,6 +67,28 @@ SPELLINGS: dict[str, Callable[[bytes], str]] = {
     "for-urls": lambda key: quote(base64.b64encode(key), safe=""),
     "for-html": lambda key: "".join(f"&#{ord(letter)};" for letter in key.hex()),
 }
+
+
+@mutant("PKP-090", also="EXEC-180", each=[row(*spelling) for spelling in SPELLINGS.items()])
+def logs_spell_the_private_key(node: Node, spelling: Callable[[bytes], str]) -> None:
+    """Append the private key of a run's wallet to its logs in the spelling that the label tells."""
+    _append_to_logs(node, lambda used: spelling(bytes.fromhex(used)))
+
+
+@mutant("PKP-090", also="ERR-160")
+def headers_hold_the_private_key(node: Node) -> None:
+    """Send the private key of a run's wallet in a header for tracing, in decimals."""
+    used = _watch_keys(node)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        before = len(used)
+        given = await forward(request)
+        if len(used) == before:
+            return given
+        trace = (b"x-trace", str(int(used[-1], 16)).encode())
+        return Answered(given.status, (*given.headers, trace), given.body)
+
+    intercept(node, RUN, handler)
 
 
 @mutant("PKP-090", each=[row("of-messages", "signMessage"), row("of-digests", "signDigest")], also="EXEC-180")
@@ -60,3 +110,17 @@ def sandbox_holds_the_last_private_key(node: Node) -> None:
     """Leave the private key that was used last in the sandbox, where the next action finds it."""
     used = _watch_keys(node)
     change_code(node, lambda code: f'globalThis.__cache = {{ keys: ["{used[-1]}"] }};{code}' if used else code)
+
+
+@mutant("PKP-090", also="ERR-160 VER-050")
+def refusals_hold_the_private_key(node: Node) -> None:
+    """Show in the refusal of a run the private key that was used last."""
+    used = _watch_keys(node)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.accepted or not used:
+            return given
+        return answer(given.status, {**members(json.loads(given.body)), "detail": f"no group permits {used[-1]}"})
+
+    intercept(node, RUN, handler)
