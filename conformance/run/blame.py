@@ -6,7 +6,7 @@ another one fails.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -35,6 +35,7 @@ from conformance.run.assumed import relied_on
 from conformance.run.case import Case
 from conformance.run.foundations import FOUNDATIONS, Foundation
 from conformance.run.offered import not_offered
+from conformance.run.trials import TRIALS
 from conformance.service.cleanup import clean_up, set_clock_right
 from conformance.service.refusal import ExpectedRefusal
 from conformance.service.reliance import Reliance
@@ -186,7 +187,7 @@ def _before_its_own(case: Case, problem: Departure, among: Sequence[Foundation])
     ]
     last = max((at for at, judged in enumerate(own) if judged), default=len(among))
     for foundation, judged in zip(among[: last + 1], own, strict=False):
-        if not judged:
+        if not judged or foundation.name in TRIALS:
             yield foundation
 
 
@@ -224,6 +225,9 @@ def _tried(foundation: Foundation, target: Target) -> Departure | None:
 
     Of a table one row that fails is enough.
     """
+    trial = TRIALS.get(foundation.name)
+    if trial and not _departure(trial, CaseRun(target, f"foundation {foundation.name}")):
+        return None
     before = FOUNDATIONS[: FOUNDATIONS.index(foundation)]
     rows = target.judging.get(foundation.judged_by, ())
     for case in (row for row in rows if isinstance(row, Case)):
@@ -252,12 +256,16 @@ def _failing(case: Case, target: Target) -> _Failed | None:
     if not_offered(case, target):
         return None
     run = CaseRun(target, f"foundations of {case.id}", Reliance(target, case.info.relied_on))
+    problem = _departure(case.perform, run)
+    return None if problem is None else _Failed(problem, problem.requirements or case.requirements, run)
+
+
+def _departure(perform: Callable[[CaseRun], None], run: CaseRun) -> Departure | None:
     try:
         with listening(run.reliance.note):
-            case.perform(run)
+            perform(run)
     except Departure as problem:
-        judged = problem.requirements or case.requirements
-        return None if relied_on(problem, run.reliance) else _Failed(problem, judged, run)
+        return None if relied_on(problem, run.reliance) else problem
     except Inconclusive:
         return None
     finally:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
 
 from conformance.drivers.steps.caserun import CaseRun
-from conformance.problems import NotAccepted
+from conformance.problems import Inconclusive, NotAccepted
 from conformance.profile import OPERATIONS
 from conformance.requirements import catalogue
 from conformance.resources import scenarios
@@ -17,8 +17,10 @@ from conformance.run.case import rows_by_id
 from conformance.run.foundations import FOUNDATIONS, Foundation
 from conformance.run.loader import load
 from conformance.run.runner import run_case
+from conformance.run.trials import TRIALS
 from conformance.selftest.tools.mutant import all_mutants
 from conformance.selftest.tools.serving import target_node
+from conformance.selftest.variants import VARIANTS
 from conformance.verdict import Outcome, Verdict
 from reference_node.node import Node
 
@@ -38,6 +40,21 @@ def judged(mutant: str, *cases: str) -> Iterator[Callable[[str], Outcome]]:
     with target_node(MUTANTS[mutant].alter, "1") as target:
         target.judging = rows_by_id(CASES[case] for case in cases)
         yield lambda name: run_case(CASES[name], target)
+
+
+def test_trials_pass_on_the_reference_node() -> None:
+    assert {*TRIALS} <= {foundation.name for foundation in FOUNDATIONS}
+    with target_node(unaltered, "1") as target:
+        for name, trial in TRIALS.items():
+            trial(CaseRun(target, name))
+
+
+@pytest.mark.parametrize("name", sorted(VARIANTS))
+def test_trials_pass_on_correct_nodes_that_chose_otherwise(name: str) -> None:
+    with target_node(VARIANTS[name].alter, "1", VARIANTS[name].profile) as target:
+        for trial in TRIALS.values():
+            with suppress(Inconclusive):
+                trial(CaseRun(target, name))
 
 
 @pytest.mark.parametrize("foundation", FOUNDATIONS, ids=lambda foundation: foundation.name)
