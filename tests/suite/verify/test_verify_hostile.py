@@ -33,7 +33,7 @@ COLLATERAL = HONEST["collateral.json"]
 ANSWERS = {
     path: (200, answer.headers, answer.body) for path, answer in pccs_answers(make_collateral(MADE.machine())).items()
 }
-SHORT = Limits(answer_seconds=0.3)
+SHORT = Limits(answer_seconds=2)
 """For peers that never end an answer."""
 SMALL = Limits(answer_bytes=500_000)
 """For those that send much."""
@@ -93,7 +93,7 @@ def told(place: str, behaviour: Behaviour, limits: Limits | None = None) -> str:
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("behaviour", SLOW)
 def test_answer_that_never_ends_is_given_up(place: str, behaviour: str) -> None:
-    assert "did not answer within 0.3 s" in told(place, SLOW[behaviour], SHORT)
+    assert "did not answer within 2 s" in told(place, SLOW[behaviour], SHORT)
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -140,7 +140,7 @@ def test_handshake_that_never_ends_is_given_up(place: str, behaviour: str) -> No
             rpc_url=server.url if place == "chain" else None,
             ask_dns=False,
         )
-        with pytest.raises(FetchError, match=rf"{server.url}.* did not answer within 0\.3 s"):
+        with pytest.raises(FetchError, match=rf"{server.url}.* did not answer within 2 s"):
             fetch_and_verify(server.url if place == "service" else sound.url, POLICY, sources, SHORT)
 
 
