@@ -185,7 +185,7 @@ def each_entry_of_a_new_group_costs(node: Node) -> None:
 
 @mutant("BILL-150", also="LIM-050 LIST-150")
 def only_some_reads_are_free(node: Node) -> None:
-    """Charge a cent for each list that an account reads after its first twenty-five."""
+    """Charge a cent for each `list_groups` of an account after its first twenty-five."""
     asked: Counter[Address] = Counter()
 
     async def handler(request: Received, forward: Forward) -> Answered:
@@ -197,7 +197,7 @@ def only_some_reads_are_free(node: Node) -> None:
                 take(node, wallet, 1)
         return given
 
-    intercept(node, LISTS, handler)
+    intercept(node, "list_groups", handler)
 
 
 @mutant("BILL-150", also="LIM-050 LIST-150")
