@@ -21,7 +21,7 @@ from reference_node.node import Node
 from reference_node.permission.keys import key_hash, parse_key
 
 
-@mutant("KEYLIFE-100", "KEYLIFE-110", also="KEYLIFE-180")
+@mutant("KEYLIFE-110", also="KEYLIFE-100 KEYLIFE-180")
 def update_creates_keys(node: Node) -> None:
     """Create a usage key in an update of an unknown value."""
 
