@@ -9,7 +9,6 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from conformance.requirements.specification import sections
-from conformance.values.capability import Capability
 
 Id = Annotated[str, Field(pattern=r"^[A-Z]+-\d{3}$")]
 Text = Annotated[str, Field(min_length=1)]
@@ -43,14 +42,14 @@ class Requirement(Part):
     """The headings under which the specification says it."""
     items: tuple[int, ...] = ()
     """The numbered items of that section which say it."""
-    level: Level
+    level: Level = Level.MUST
     text: Text
     """The statement. `follows from` says why a statement is there that the specification does not spell out."""
     observe: Text
     """How it shows from outside."""
-    kind: tuple[Literal["positive", "negative", "boundary", "property", "matrix", "vector", "concurrency"], ...]
-    needs: Annotated[tuple[Literal["http"] | Capability, ...], Field(min_length=1)]
-    """What a node has to offer for it to be checked."""
+    demands: Literal["acceptance", "refusal"] | None = None
+    """Whether it is about requests that have to be accepted alone, or refused alone: a departure of the other sort does
+    not break it."""
     profile_key: str | None = None
     """Of a silent statement: the key of the profile that answers."""
     reference_choice: Text | None = None

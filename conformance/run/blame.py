@@ -94,8 +94,6 @@ ABOUT_STATE = frozenset({"ERR-150", "MODE-240"})
 """Requirements that a refused request changes nothing."""
 SUCCESS_OF_REFUSED = frozenset({"ERR-140", "WSIG-100"})
 """Requirements that forbid to answer a request that must be refused as a success."""
-WHATEVER_IS_DEMANDED = frozenset({"boundary", "matrix", "vector"})
-"""Kinds of checks that do not say whether a request has to be accepted or refused."""
 ABOUT_REJECTION = frozenset(f"ERR-{condition:02}0" for condition in range(1, 12))
 """The list of what must be rejected: what was refused and did something all the same contradicts other requirements."""
 ABOUT_ANSWERS_OF_REFUSALS = frozenset({"EP-030", "ERR-140", "LIST-100"})
@@ -142,9 +140,9 @@ def _contradicted(problem: Departure, charged: Sequence[str], run: CaseRun) -> t
     if isinstance(problem, NotAccepted):
         about_key = any(_refused_as(name, problem, run) for name in ("unauthenticated", "forbidden"))
         beside = ABOUT_ACCEPTED | (ABOUT_PATHS if about_key else ABOUT_ACCOUNT_KEYS)
-        return _beside([name for name in charged if name not in beside], _demanding("negative"))
+        return _beside([name for name in charged if name not in beside], _demanding("refusal"))
     if isinstance(problem, NotRefused):
-        about_others = _beside([name for name in charged if name not in ABOUT_REFUSALS], _demanding("positive"))
+        about_others = _beside([name for name in charged if name not in ABOUT_REFUSALS], _demanding("acceptance"))
         return about_others or tuple(name for name in charged if name in SUCCESS_OF_REFUSED)
     if (
         isinstance(problem, WrongRefusal)
@@ -164,10 +162,9 @@ def _beside(charged: Sequence[str], others: Set[str]) -> tuple[str, ...]:
 
 
 @cache
-def _demanding(kind: Literal["negative", "positive"]) -> frozenset[str]:
-    """The requirements that demand refusals alone, or acceptance alone."""
-    demanded = ((found.id, {*found.kind} - WHATEVER_IS_DEMANDED) for found in catalogue().requirements)
-    return frozenset(name for name, kinds in demanded if kinds == {kind})
+def _demanding(answer: Literal["acceptance", "refusal"]) -> frozenset[str]:
+    """The requirements that demand nothing else."""
+    return frozenset(found.id for found in catalogue().requirements if found.demands == answer)
 
 
 def _alone(problem: Departure, charged: Sequence[str]) -> frozenset[str]:

@@ -21,15 +21,13 @@ SPECIFICATION = "5f6b6935a4783ff5ba3d6109a6e6267657a02f21d2edb2f7c014ae2b201f6c5
 
 VALID = """\
 requirements:
-- {id: A-010, section: Limits, level: must, text: t, observe: o, kind: [positive], needs: [http]}
-- {id: A-020, section: Authentication, items: [1, 2], level: should, text: t, observe: o, kind: [], needs: [http]}
+- {id: A-010, section: Limits, level: must, text: t, observe: o, demands: refusal}
+- {id: A-020, section: Authentication, items: [1, 2], level: should, text: t, observe: o}
 - id: B-010
   section: Endpoints / Groups
   level: silent
   text: t
   observe: o
-  kind: [positive]
-  needs: [http, managed_accounts]
   profile_key: limits.rate
   reference_choice: none
 tensions:
@@ -116,9 +114,8 @@ def test_catalogue_of_valid_form_loads(tmp_path: Path) -> None:
         ("A-010: [A-020]", "A-010: [A-030]", "a restatement names A-030"),
         ("A-010: [A-020]", "C-010: [A-020]", "a restatement names C-010"),
         ("A-010: [A-020]", "A-010: [A-020]\n  A-020: [A-010]", "restates itself"),
-        ("needs: [http, managed_accounts]", "needs: [http, telepathy]", "Input should be"),
-        ("needs: [http]}\n- {id: A-020", "needs: []}\n- {id: A-020", "at least 1 item"),
-        ("kind: [],", "kind: [], since: 2020,", "Extra inputs"),
+        ("demands: refusal", "demands: silence", "Input should be"),
+        ("level: should,", "level: should, since: 2020,", "Extra inputs"),
     ],
 )
 def test_catalogue_of_wrong_form_is_refused(old: str, new: str, said: str, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from conformance.resources import scenarios
 from conformance.run.listing import by_requirement
 from conformance.run.loader import load
 
-ENTRY = {"section": "Limits", "text": "t", "observe": "o", "kind": [], "needs": ["http"]}
+ENTRY = {"section": "Limits", "text": "t", "observe": "o"}
 KNOWN = Catalogue.model_validate(
     {
         "requirements": [
