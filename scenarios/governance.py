@@ -26,7 +26,7 @@ from conformance.service.minting import BALANCE, NEVER
 from conformance.service.node import Node
 from conformance.service.reads import Read
 from conformance.service.refusal import Refusals, must_be_as_stated, must_refuse
-from conformance.service.secrecy import tells
+from conformance.service.secrecy import must_hide
 from conformance.service.usage_keys import ALL_PERMISSIONS, Permissions
 from conformance.values.ids import PkpId
 from conformance.values.json_text import written
@@ -71,7 +71,7 @@ def conversion_hands_out_no_key(judge: Judge, node: Node) -> None:
     with judge():
         answer = node.session.accept(node.accounts.conversion(alice, carol))[0]
         judge.that(API_KEY.search(answer.text) is None, "an answer without an api_key", answer.text)
-        judge.that(not tells(answer, alice), "an answer without the account key", "that key")
+        must_hide(answer, alice, "the account key")
 
 
 # ------------------------------------------------------------------------------------------------- a contract as owner

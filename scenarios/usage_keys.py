@@ -23,7 +23,7 @@ from conformance.service.reach import beyond_its_group
 from conformance.service.reads import Read
 from conformance.service.refusal import Refusals, must_refuse, was_accepted
 from conformance.service.scope_trial import ScopeTrial
-from conformance.service.secrecy import mark_of, shared_prefix, tells
+from conformance.service.secrecy import mark_of, must_hide, shared_prefix
 from conformance.service.secrets_search import witnessed
 from conformance.service.session import DESCRIPTION
 from conformance.service.usage_keys import ALL_PERMISSIONS, NO_PERMISSIONS, Permissions
@@ -62,7 +62,7 @@ def key_value_is_shown_once(judge: Judge, node: Node) -> None:
     for answer in answers:
         is_list = answer.operation is not None and answer.operation.name == keys.operation.name
         with judge.apart("UKEY-360", *["UKEY-370"] * is_list):
-            judge.that(not tells(answer, key), "an answer without the value of the usage key", answer.summary)
+            must_hide(answer, key, "the value of the usage key")
 
 
 @case("usage-key-on-chain", requirements=["UKEY-010", "UKEY-020", "UKEY-030"], needs=[*NEEDS, "chain_rpc"])
