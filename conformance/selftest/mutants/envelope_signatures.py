@@ -10,6 +10,7 @@ from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.variants.other_envelope_forms import other_envelope_forms
 from reference_node.node import Node
 from reference_node.permission.keys import CURVE_ORDER
+from reference_node.permission.typed_data import Flow
 from reference_node.problems import BadRequest
 
 
@@ -88,20 +89,25 @@ def _read_recovery_byte(node: Node, read: Mapping[int, int]) -> None:
     _spelling(node, lambda text: RECOVERY_BYTE.sub(spelt, text))
 
 
-@mutant("ENV-220", also="ENV-210")
-def last_bytes_of_0_and_1_are_tried_both_ways(node: Node) -> None:
-    """Accept a signature that ends with 0 where it is good with 1, and the other way round."""
+@mutant(
+    each=[
+        row("0-and-1", 0, breaks="ENV-220", also="ENV-210"),
+        row("27-and-28-in-conversions", 27, Flow.CONVERT_ACCOUNT, breaks="ENV-210", also="ENV-220 WSIG-100"),
+    ]
+)
+def last_bytes_are_tried_both_ways(node: Node, least: int, *flows: Flow) -> None:
+    """Accept a signature that ends with one of two bytes from {least} on where it is good with the other one."""
 
     def verify(original: Check, data: object, signature: object, about: About) -> object:
         try:
             return original(data, signature, **about)
         except BadRequest:
             found = RECOVERY_BYTE.match(signature) if isinstance(signature, str) else None
-            if found is None or found[2] not in {"00", "01"}:
+            if found is None or int(found[2], 16) not in {least, least + 1}:
                 raise
-            return original(data, f"{found[1]}{1 - int(found[2]):02x}", **about)
+            return original(data, f"{found[1]}{2 * least + 1 - int(found[2], 16):02x}", **about)
 
-    around_verdict(node, verify)
+    around_verdict(node, verify, *flows)
 
 
 @mutant("ENV-380", also="ENV-210 ENV-220")
