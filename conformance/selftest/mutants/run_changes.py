@@ -8,17 +8,14 @@ from dataclasses import replace
 from threading import Lock
 
 from conformance.selftest.tools.accounts import Write, account_of, permissions_of
-from conformance.selftest.tools.alter import Answered, Forward, Received, body_of, intercept, wrap
+from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.alter_runs import (
-    RUN,
     Lists,
     all_groups,
-    change_execute_groups,
     change_verdicts,
     decide,
     own_groups,
 )
-from conformance.selftest.tools.api_keys import key_book, presented, under
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Permissions
 from reference_node.node import Node
@@ -172,31 +169,6 @@ def changes_count_after_three_runs(node: Node) -> None:
     change_verdicts(node, late)
 
 
-@mutant("KEYLIFE-070", each=[row("nothing", []), row("wildcard", [0])])
-def metadata_update_changes_execute(node: Node, groups: list[int]) -> None:
-    """Set `execute_in_groups` to {groups} in a metadata update."""
-
-    def rename(write: Write, acting_key: int, key: int, *labels: str) -> None:
-        write(acting_key, key, *labels)
-        change_execute_groups(node, key, lambda _: groups)
-
-    wrap(node.accounts, "update_usage_key_metadata", rename)
-
-
-@mutant("KEYLIFE-050")
-def an_update_reaches_keys_of_the_same_name(node: Node) -> None:
-    """Store `execute_in_groups` of an update for every key with the same name."""
-
-    def update(write: Write, acting_key: int, key: int, name: str, text: str, sent: Permissions) -> None:
-        write(acting_key, key, name, text, sent)
-        for other in node.accounts.usage_keys(account_of(node, key), 0, 100):
-            if other.name == name and other.key_hash != key:
-                groups = replace(other.permissions, execute_in_groups=sent.execute_in_groups)
-                write(acting_key, other.key_hash, other.name, other.description, groups)
-
-    wrap(node.accounts, "update_usage_key", update)
-
-
 @mutant("KEYLIFE-200", also="EP-130 KEYLIFE-020 KEYLIFE-030 LIST-170")
 def parallel_updates_lose_their_groups(node: Node) -> None:
     """Store with the bools of an update the `execute_in_groups` of another one that is under way."""
@@ -220,36 +192,3 @@ def parallel_updates_lose_their_groups(node: Node) -> None:
                 under_way[:] = [one for one in under_way if one is not own]
 
     wrap(node.accounts, "update_usage_key", update)
-
-
-@mutant("KEYLIFE-030", also="EP-130 EXEC-230 LIST-170 UKEY-300")
-def no_groups_in_an_update_count_as_left_out(node: Node) -> None:
-    """Keep `execute_in_groups` when an update sends it empty."""
-
-    def update(write: Write, acting_key: int, key: int, name: str, text: str, sent: Permissions) -> None:
-        before = permissions_of(node, key)
-        kept = sent.execute_in_groups or (before.execute_in_groups if before else [])
-        write(acting_key, key, name, text, replace(sent, execute_in_groups=kept))
-
-    wrap(node.accounts, "update_usage_key", update)
-
-
-@mutant("KEYLIFE-150", "KEYLIFE-080", also="AUTH-050 EXEC-260")
-def removed_keys_run_while_a_run_is_under_way(node: Node) -> None:
-    """Permit a removed key three more runs, as if it were the account key."""
-    book = key_book(node)
-    left: dict[str, int] = {}
-
-    async def remove(request: Received, forward: Forward) -> Answered:
-        left[str(body_of(request).get("usage_api_key"))] = STALE_RUNS
-        return await forward(request)
-
-    async def run(request: Received, forward: Forward) -> Answered:
-        key = presented(request)
-        if key in book.removed and left.get(key, 0) > 0:
-            left[key] -= 1
-            request = under(request, book.account_of(key))
-        return await forward(request)
-
-    intercept(node, "remove_usage_api_key", remove)
-    intercept(node, RUN, run)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 from conformance.selftest.tools.alter import (
@@ -12,19 +11,12 @@ from conformance.selftest.tools.alter import (
     change_answer,
     intercept,
     members,
-    refusal,
     wrap,
 )
 from conformance.selftest.tools.alter_runs import RUN, Sandboxed, change_result
-from conformance.selftest.tools.mutant import mutant, row
+from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
 from reference_node.sandbox import RunResult, SandboxBroken
-
-
-@mutant("EXEC-320")
-def failures_look_like_results(node: Node) -> None:
-    """Answer always that a run has not failed."""
-    change_result(node, lambda _code, _params, result: replace(result, has_error=False))
 
 
 @mutant("EXEC-320")
@@ -33,39 +25,7 @@ def every_run_is_marked_as_failed(node: Node) -> None:
     change_answer(node, RUN, lambda value: {**members(value), "has_error": True})
 
 
-@mutant("EXEC-320", server_fault=True)
-def failures_are_server_faults(node: Node) -> None:
-    """Answer code that fails with status 500."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        return replace(given, status=500) if b'"has_error":true' in given.body else given
-
-    intercept(node, RUN, handler)
-
-
-UNSHOWABLE = [
-    row("without-a-prototype", "Object.create"),
-    row("text-that-throws", "({toString"),
-    row("proxy", "new Proxy"),
-    row("function", "() =>"),
-    row("message-that-throws", "Object.defineProperty"),
-]
-
-
-@mutant("EXEC-320", server_fault=True, each=UNSHOWABLE)
-def unshowable_errors_are_server_faults(node: Node, thrown: str) -> None:
-    """Answer code that throws `{thrown}` outside of `main` with status 500."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        code = str(members(json.loads(request.body)).get("code")) if given.accepted else ""
-        return refusal(500) if code.startswith(f"throw {thrown}") else given
-
-    intercept(node, RUN, handler)
-
-
-@mutant("EXEC-320", each=["Symbol", "undefined"])
+@mutant("EXEC-320", each=["Symbol"])
 def unshowable_errors_look_like_results(node: Node, thrown: str) -> None:
     """Answer that a run has not failed whose code throws `{thrown}` outside of `main`."""
     change_result(
@@ -76,17 +36,6 @@ def unshowable_errors_look_like_results(node: Node, thrown: str) -> None:
     )
 
 
-@mutant("EXEC-320")
-def failures_are_refusals(node: Node) -> None:
-    """Refuse code that fails, though the profile says otherwise."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        return refusal(422) if b'"has_error":true' in given.body else given
-
-    intercept(node, RUN, handler)
-
-
 @mutant("EXEC-320", also="EXEC-180")
 def the_message_of_a_failure_is_hidden(node: Node) -> None:
     """Leave the error's message out of the logs of a failure."""
@@ -95,16 +44,6 @@ def the_message_of_a_failure_is_hidden(node: Node) -> None:
         return replace(result, logs=result.logs.partition("\n")[0]) if result.has_error else result
 
     change_result(node, hidden)
-
-
-@mutant("EXEC-320", also="EXEC-180")
-def the_logs_of_a_failure_are_lost(node: Node) -> None:
-    """Leave everything but the error's message out of the logs of a failure."""
-
-    def lost(_code: str, _params: str, result: RunResult) -> RunResult:
-        return replace(result, logs=result.logs.rpartition("\n")[2]) if result.has_error else result
-
-    change_result(node, lost)
 
 
 @mutant("EXEC-320", also="EXEC-180 EXEC-270 EXEC-370")

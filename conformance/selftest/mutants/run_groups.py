@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from conformance.selftest.tools.accounts import Write, account_of, groups_of_usage_keys
+from conformance.selftest.tools.accounts import account_of, groups_of_usage_keys
 from conformance.selftest.tools.alter import change_body, members, wrap
 from conformance.selftest.tools.alter_runs import Lists, all_groups, decide, own_groups, permits
 from conformance.selftest.tools.mutant import mutant
-from reference_node.chain.account_config import WILDCARD, Group
+from reference_node.chain.account_config import WILDCARD
 from reference_node.node import Node
 
 NEAR_BITS = 8
@@ -30,40 +30,6 @@ def a_group_pairs_its_lists(node: Node) -> None:
         return (action, wallet) in zip(group.actions, group.wallets, strict=False)
 
     decide(node, paired)
-
-
-@mutant("GRP-090", also="EXEC-090 EXEC-110 GRP-070")
-def the_wildcard_covers_the_wallets_of_its_day(node: Node) -> None:
-    """Let a group's wildcard permit only the wallets that existed when the group was made or last updated."""
-    there: dict[tuple[int, int], tuple[bytes, ...]] = {}
-
-    def note(key: int, group_id: int) -> None:
-        account = account_of(node, key)
-        there[account, group_id] = tuple(wallet.id for wallet in node.accounts.wallets(account, 0, 100))
-
-    def add(write: Callable[..., int], key: int, *given: object) -> int:
-        made = write(key, *given)
-        note(key, made)
-        return made
-
-    def update(write: Write, key: int, group: Group, *lists: object) -> None:
-        write(key, group, *lists)
-        note(key, group.id)
-
-    wrap(node.accounts, "add_group", add)
-    wrap(node.accounts, "update_group", update)
-
-    def of_its_day(account: int, group: Lists) -> Lists:
-        known = there.get((account, group.id))
-        if known is None or WILDCARD not in group.wallets:
-            return group
-        named = tuple(wallet for wallet in group.wallets if wallet != WILDCARD)
-        return replace(group, wallets=(*named, *known))
-
-    def reach(node: Node, key: int) -> list[Lists]:
-        return [of_its_day(account_of(node, key), group) for group in own_groups(node, key)]
-
-    decide(node, reach=reach)
 
 
 @mutant("GRP-090", also="EXEC-090 EXEC-110 GRP-070")
@@ -111,31 +77,6 @@ def nearly_zero_is_the_wildcard_of_actions(node: Node) -> None:
         return (wild or group.has_action(action)) and group.has_wallet(wallet)
 
     decide(node, near)
-
-
-@mutant("GRP-130", also="ERR-100 EXEC-040 EXEC-090")
-def a_hash_that_ends_in_zeros_is_the_wildcard(node: Node) -> None:
-    """Read a hash whose last eight bytes are zero as the wildcard."""
-
-    def near(group: Lists, action: bytes, wallet: bytes | None) -> bool:
-        wild = any(not any(entry[-8:]) for entry in group.actions)
-        return (wild or group.has_action(action)) and group.has_wallet(wallet)
-
-    decide(node, near)
-
-
-@mutant("GRP-200")
-def removing_an_entry_removes_the_wildcard(node: Node) -> None:
-    """Remove a wildcard with a concrete entry beside it."""
-    for method, listed in (("remove_pkp_from_group", "wallets"), ("remove_action_from_group", "actions")):
-
-        def remove(write: Callable[..., None], key: int, group_id: int, entry: bytes, kind: str = listed) -> None:
-            held = [getattr(group, kind) for group in all_groups(node, key) if group.id == group_id]
-            write(key, group_id, entry)
-            if any(WILDCARD in entries for entries in held) and entry != WILDCARD:
-                write(key, group_id, WILDCARD)
-
-        wrap(node.accounts, method, remove)
 
 
 @dataclass(frozen=True)

@@ -17,28 +17,6 @@ from reference_node.sandbox import RunResult
 Running = object
 
 
-@mutant(
-    "EXEC-270",
-    each=[
-        row("globals", "globalThis.left", 'globalThis.left = "left";'),
-        row("declarations", "var declared", 'var declared = "left";'),
-        row("prototypes", "Promise.prototype.left", 'Promise.prototype.left = "left";'),
-        row("library", "Math.left", 'Math.left = "left";'),
-    ],
-)
-def what_a_run_sets_survives(node: Node, name: str, leaves: str) -> None:
-    """Begin every run with `{leaves}`, once a code has named `{name}`."""
-    named: list[str] = []
-
-    def begin(code: str) -> str:
-        before = leaves if named else ""
-        if name in code:
-            named.append(code)
-        return before + code
-
-    change_code(node, begin)
-
-
 @mutant("EXEC-270")
 def parameters_survive_a_run(node: Node) -> None:
     """Set the parameters of a run as a global of the next."""
@@ -49,25 +27,6 @@ def parameters_survive_a_run(node: Node) -> None:
         return f"globalThis.parameters = {before};{code}" if before != "{}" else code, params
 
     change_input(node, begin)
-
-
-@mutant("EXEC-270")
-def runs_at_once_share_their_globals(node: Node) -> None:
-    """Show a run the parameters of others under way in a global."""
-    lock = threading.Lock()
-    under_way: list[str] = []
-
-    def run(sandboxed: Sandboxed, code: str, params: str, *others: object) -> RunResult:
-        with lock:
-            seen = [json.loads(text).get("n") for text in under_way]
-            under_way.append(params)
-        try:
-            return sandboxed(f"globalThis.seen = {json.dumps(seen)};{code}" if seen else code, params, *others)
-        finally:
-            with lock:
-                under_way.remove(params)
-
-    wrap(node.sandbox, "run", run)
 
 
 @mutant("EXEC-270", also="EXEC-150 EXEC-160")
@@ -89,27 +48,12 @@ def parameters_of_runs_at_once_are_mixed(node: Node) -> None:
     wrap(node.sandbox, "run", run)
 
 
-@mutant(
-    "EXEC-280",
-    each=[
-        row("environment", 'globalThis.process = { env: { ROOT_SECRET: "0011" } };'),
-        row("settings", "globalThis.settings = { env: { PATH: '/usr/bin', HOME: '/root' } };"),
-        row("require-of-files", 'var require = () => ({ readFileSync: () => "root:x:0:0" });'),
-        row("require-of-commands", 'var require = n => n == "child_process" ? { execSync: () => "uid=0" } : null;'),
-        row("library-of-files", 'globalThis.std = { loadFile: () => "root:x:0:0" };'),
-    ],
-)
-def host_is_within_reach(node: Node, offered: str) -> None:
-    """Offer actions a part of the host, as by `{offered}`."""
-    change_code(node, lambda code: offered + code)
-
-
 CALLS = "Service.Actions"
 
 
 @mutant(
     "EXEC-280",
-    each=[row("always", "true"), row("once-json-is-replaced", "JSON.stringify !== stringify")],
+    each=[row("always", "true")],
 )
 def host_is_behind_errors(node: Node, when: str) -> None:
     """Let errors of the sandbox's calls lead to the host's `Function`; the label says when."""

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from conformance.selftest.tools.accounts import permissions_of
 from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, refusal, wrap
-from conformance.selftest.tools.alter_permissions import refused_to_usage_keys
 from conformance.selftest.tools.alter_runs import RUN, Lists, all_groups, decide, own_groups
 from conformance.selftest.tools.api_keys import header, key_book, presented, under
 from conformance.selftest.tools.mutant import mutant
@@ -188,18 +187,6 @@ def unknown_keys_are_guests(node: Node) -> None:
     intercept(node, RUN, handler)
 
 
-@mutant("EXEC-250", also="AUTH-010 AUTH-030")
-def usage_keys_do_not_run_in_x_api_key(node: Node) -> None:
-    """Refuse usage keys in `X-Api-Key` in runs."""
-    book = key_book(node)
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given_there = header(request, b"x-api-key")
-        return refusal(403) if given_there in book.owners else await forward(request)
-
-    intercept(node, RUN, handler)
-
-
 @mutant("ERR-160", also="AKEY-050 UKEY-360")
 def refusals_of_runs_tell_the_key(node: Node) -> None:
     """Repeat the key in the refusal of a run."""
@@ -212,9 +199,3 @@ def refusals_of_runs_tell_the_key(node: Node) -> None:
         return replace(given, body=json.dumps(told).encode())
 
     intercept(node, RUN, handler)
-
-
-@mutant("AUTH-160", also="AUTH-150 SCOPE-040 SCOPE-090 UKEY-040")
-def broad_keys_make_no_groups(node: Node) -> None:
-    """Refuse new groups to usage keys that may create wallets."""
-    refused_to_usage_keys(node, "add_group", lambda permissions: permissions.can_create_pkps)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import groupby
@@ -18,31 +17,6 @@ from reference_node.sandbox import RunResult
 KEPT_LINES = 10
 
 
-@mutant("EXEC-180", also="EXEC-140 EXEC-270 EXEC-320")
-def logs_are_those_of_the_run_before(node: Node) -> None:
-    """Answer the logs of the run before."""
-    last = [""]
-
-    def of_the_one_before(logs: str) -> str:
-        before, last[0] = last[0], logs
-        return before
-
-    change_logs(node, of_the_one_before)
-
-
-@mutant("EXEC-180", also="EXEC-270")
-def logs_add_up(node: Node) -> None:
-    """Put the logs of all earlier runs of the account before those of each run."""
-    written: defaultdict[object, list[str]] = defaultdict(list)
-
-    def run(sandboxed: Sandboxed, code: str, params: str, host: object, account: object, *rest: object) -> RunResult:
-        result = sandboxed(code, params, host, account, *rest)
-        written[account].append(result.logs)
-        return replace(result, logs="\n".join(written[account]))
-
-    wrap(node.sandbox, "run", run)
-
-
 def _lines(change: Callable[[list[str]], Iterable[str]]) -> Callable[[str], str]:
     return lambda logs: "\n".join(change(logs.split("\n")))
 
@@ -51,7 +25,6 @@ def _lines(change: Callable[[list[str]], Iterable[str]]) -> Callable[[str], str]
     "EXEC-180",
     each=[
         row("empty", lambda _: "", breaks="EXEC-140 EXEC-320"),
-        row("reversed", _lines(reversed), also="EXEC-320"),
         row("first-ten-lines", _lines(lambda lines: lines[:KEPT_LINES]), also="EXEC-320"),
         row("sorted-by-ends", _lines(lambda lines: sorted(lines, key=lambda line: line[::-1])), also="EXEC-320"),
         row("errors-first", _lines(lambda lines: sorted(lines, key=lambda line: not line.startswith("error")))),
@@ -109,12 +82,6 @@ def logs_of_runs_at_once_are_one(node: Node) -> None:
 def first_argument_alone_is_logged(node: Node) -> None:
     """Log only the first argument of `console.log`."""
     change_code(node, lambda code: f"console.log = (log => first => log(first))(console.log);{code}")
-
-
-@mutant("EXEC-180")
-def errors_of_the_console_are_lost(node: Node) -> None:
-    """Drop what goes to `console.error`."""
-    change_code(node, lambda code: f"console.error = () => {{}};{code}")
 
 
 @mutant("EXEC-180", also="EXEC-270")

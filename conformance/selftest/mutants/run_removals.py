@@ -15,36 +15,9 @@ from conformance.selftest.tools.alter_runs import (
     decide,
     own_groups,
 )
-from conformance.selftest.tools.mutant import Row, mutant, row
+from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import WILDCARD
 from reference_node.node import Node
-
-
-@mutant("GRPLIFE-110", "GRPLIFE-160", "EXEC-230", also="CHAIN-050 ERR-100 EXEC-030 EXEC-090 EXEC-120 GRPLIFE-120")
-def removed_groups_still_permit(node: Node) -> None:
-    """Let a removed group permit what it did."""
-    gone: list[tuple[int, Lists, set[int]]] = []
-
-    def remove(write: Write, key: int, group_id: int) -> None:
-        lists = next((group for group in all_groups(node, key) if group.id == group_id), None)
-        account = account_of(node, key)
-        users = {
-            used.key_hash
-            for used in node.accounts.usage_keys(account, 0, 100)
-            if {0, group_id} & set(used.permissions.execute_in_groups)
-        }
-        write(key, group_id)
-        if lists:
-            gone.append((account, lists, users | {account}))
-
-    wrap(node.accounts, "remove_group", remove)
-
-    def reach(node: Node, key: int) -> list[Lists]:
-        account = account_of(node, key)
-        left = [lists for owner, lists, users in gone if owner == account and key in users]
-        return [*own_groups(node, key), *left]
-
-    decide(node, reach=reach)
 
 
 def _users(node: Node, account: int, group_id: int) -> list[int]:
@@ -87,50 +60,27 @@ def a_removed_group_takes_the_others_along(node: Node) -> None:
     wrap(node.accounts, "remove_group", remove)
 
 
-@mutant("GRPLIFE-130", also="GRPLIFE-170")
-def a_removed_group_narrows_the_wildcard(node: Node) -> None:
-    """Empty `execute_in_groups` of keys with the wildcard when a group is removed."""
-
-    def remove(write: Write, key: int, group_id: int) -> None:
-        users = _users(node, account_of(node, key), 0)
-        write(key, group_id)
-        for user in users:
-            change_execute_groups(node, user, lambda _: [])
-
-    wrap(node.accounts, "remove_group", remove)
-
-
-SIDES: tuple[Row, ...] = (
-    row("lower-ids", lambda other, left: other < left),
-    row("higher-ids", lambda other, left: other > left),
-    row("the-group-before", lambda other, left: other == left - 1),
-    row("the-group-after", lambda other, left: other == left + 1),
-)
-"""Which other groups lose it, by their ids and that of the group that it leaves."""
-Loses = Callable[[int, int], bool]
-
-
-@mutant("PKP-070", each=SIDES, also="LIST-170")
-def wallet_leaves_groups_nearby(node: Node, loses: Loses) -> None:
-    """Take a wallet that leaves a group out of others as well; the label says of which."""
+@mutant("PKP-070", also="LIST-170")
+def wallet_leaves_groups_with_lower_ids(node: Node) -> None:
+    """Take a wallet that leaves a group out of those made before it, too."""
 
     def remove(write: Write, key: int, group_id: int, wallet: bytes) -> None:
         write(key, group_id, wallet)
         for group in all_groups(node, key):
-            if wallet in group.wallets and loses(group.id, group_id):
+            if wallet in group.wallets and group.id < group_id:
                 write(account_of(node, key), group.id, wallet)
 
     wrap(node.accounts, "remove_pkp_from_group", remove)
 
 
-@mutant("ACT-080", each=SIDES, also="LIST-170")
-def action_leaves_groups_nearby(node: Node, loses: Loses) -> None:
-    """Take an action that leaves a group out of others as well; the label says of which."""
+@mutant("ACT-080", also="LIST-170")
+def action_leaves_groups_with_lower_ids(node: Node) -> None:
+    """Take an action that leaves a group out of those made before it, too."""
 
     def remove(write: Write, key: int, group_id: int, action: bytes) -> None:
         write(key, group_id, action)
         for group in all_groups(node, key):
-            if action in group.actions and loses(group.id, group_id):
+            if action in group.actions and group.id < group_id:
                 write(account_of(node, key), group.id, action)
 
     wrap(node.accounts, "remove_action_from_group", remove)

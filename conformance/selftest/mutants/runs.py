@@ -80,19 +80,6 @@ def promises_are_not_waited_for(node: Node) -> None:
     )
 
 
-@mutant("EXEC-150")
-def functions_beside_main_are_not_there(node: Node) -> None:
-    """Run only the function `main` of code that declares one."""
-    begins = "async function main"
-    change_code(node, lambda code: code[code.find(begins) :].partition("\nfunction ")[0] if begins in code else code)
-
-
-@mutant("EXEC-150", also="EXEC-180 EXEC-370")
-def other_scripts_in_code_are_lost(node: Node) -> None:
-    """Replace characters of the code that are not ASCII with question marks."""
-    change_code(node, lambda code: code.encode("ascii", "replace").decode())
-
-
 @mutant("EP-030", server_fault=True, also="EP-010 ERR-140")
 def broken_run_requests_are_server_faults(node: Node) -> None:
     """Answer a run request whose body is no JSON with status 500."""
