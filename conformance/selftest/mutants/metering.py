@@ -36,7 +36,6 @@ from reference_node.permission.runs import Caller, Run
     "BILL-140",
     "LIM-050",
     each=[
-        "createWallet",
         "addPkpToGroup",
         "removePkpFromGroup",
         "addActionToGroup",
@@ -97,21 +96,11 @@ def runs_cost_nine(node: Node) -> None:
     node.runs.price = lambda: Cents(9 * priced())  # type: ignore[method-assign]
 
 
-@mutant("BILL-210", also="ERR-150")
-def refused_writes_are_charged(node: Node) -> None:
-    """Charge a write that the contract refuses."""
-
-    def release(_: object, hold: object) -> None:
-        node.billing.settle(hold, 1)  # type: ignore[arg-type]
-
-    wrap(node.billing, "release", release)
-
-
 OVERLAP_SECONDS = 2.0
 """How long a write waits for another one to be under way: on a busy machine those sent at once come one by one."""
 
 
-@mutant("BILL-220", each=[row("free", 0, also="BILL-140 LIM-050"), row("double", 2)])
+@mutant("BILL-220", each=[row("double", 2)])
 def second_write_at_once_costs_otherwise(node: Node, cents: int) -> None:
     """Charge {cents} cents for a write that began while another one was under way."""
     under_way: set[str] = set()
@@ -146,7 +135,7 @@ def second_write_at_once_costs_otherwise(node: Node, cents: int) -> None:
     wrap(node.billing, "release", release)
 
 
-@mutant("BILL-020", each=[row("missing", also="VER-050"), row("text", also="VER-050"), "stale"])
+@mutant("BILL-020", each=["stale"])
 def balance_is_wrong(node: Node, kind: str) -> None:
     """Answer a balance that is {kind}."""
     wrong: dict[str, Callable[[dict[str, JsonValue]], JsonValue]] = {
@@ -265,7 +254,7 @@ def _charge_refused(node: Node, operations: str | Iterable[str], status: int) ->
 
 @mutant(
     "BILL-210",
-    each=[row("400", 400), row("403", 403), row("404", 404), row("409", 409), row("422", 422)],
+    each=[row("409", 409)],
     also="ERR-150",
 )
 def refused_write_of_one_status_is_charged(node: Node, status: int) -> None:
@@ -283,18 +272,9 @@ def hold_of_a_refused_write_is_kept(node: Node) -> None:
     wrap(node.billing, "release", release)
 
 
-@mutant("ERR-150", each=[row("403", 403), row("422", 422)])
-def refused_run_is_charged(node: Node, status: int) -> None:
-    """Charge a cent for a run that is refused with {status}."""
-    _charge_refused(node, RUN, status)
-
-
 @mutant(
     each=[
         row("by_the_account_key", lambda caller: caller.is_account_key, breaks="BILL-180"),
-        row("by_usage_keys", lambda caller: not caller.is_account_key, breaks="BILL-180 BILL-320"),
-        row("in_api_mode", lambda caller: caller.managed, breaks="BILL-180"),
-        row("in_chain_secured_mode", lambda caller: not caller.managed, breaks="BILL-320", also="MODE-100"),
     ],
     also="BILL-190",
 )
@@ -359,18 +339,6 @@ def _without_payments(node: Node, account_hash: int) -> Iterator[None]:
 
 
 @mutant("BILL-070")
-def payments_beside_charges_are_lost(node: Node) -> None:
-    """Write back, when a call is charged, no more than the balance that it began with."""
-
-    @contextmanager
-    def charged(original: Callable[..., AbstractContextManager[None]], account: int, cents: Cents) -> Iterator[None]:
-        with _without_payments(node, account), original(account, cents):
-            yield
-
-    wrap(node, "charged", charged)
-
-
-@mutant("BILL-070")
 def payments_during_a_run_are_lost(node: Node) -> None:
     """Write back, when a run ends, no more than the balance that it began with."""
 
@@ -380,12 +348,6 @@ def payments_during_a_run_are_lost(node: Node) -> None:
             yield next_second
 
     wrap(node.runs, "_charged", charged)
-
-
-@mutant("BILL-150", also="LIM-050 LIST-150")
-def long_code_is_billed(node: Node) -> None:
-    """Charge a cent for the identifier of code that is longer than 4 kB."""
-    take_also(node, "get_service_action_ipfs_id", lambda request: int(len(request.body) > 4_096))
 
 
 @mutant("BILL-150", also="LIM-050 LIST-150")
@@ -400,22 +362,6 @@ def empty_page_is_billed(node: Node) -> None:
         return given
 
     intercept(node, LISTS, handler)
-
-
-@mutant("BILL-140", also="LIM-050")
-def update_that_changes_nothing_is_free(node: Node) -> None:
-    """Charge nothing for an update that is the same as the one before it of its kind."""
-    last: dict[tuple[Address | None, str], bytes] = {}
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        wallet = wallet_of(node, request)
-        if given.accepted and wallet is not None and last.get((wallet, request.path)) == request.body:
-            give(node, wallet, 1)
-        last[wallet, request.path] = request.body
-        return given
-
-    intercept(node, [name for name in WRITES if name.startswith("update_")], handler)
 
 
 @mutant(each=[row("add_group", breaks="BILL-210", also="ERR-150"), row("run", RUN, breaks="ERR-150")])

@@ -122,7 +122,7 @@ def billing_takes_unknown_keys_for_the_newest(node: Node, operation: str) -> Non
     intercept(node, operation, handler)
 
 
-@mutant("ERR-150", each=[row("create", INTEND), row("confirm", CONFIRM)], also="EP-030")
+@mutant("ERR-150", each=[row("confirm", CONFIRM)], also="EP-030")
 def refused_payments_cost_a_cent(node: Node, operation: str) -> None:
     """Charge a cent for an `{operation}` that is refused because its body is no JSON."""
 
@@ -161,20 +161,6 @@ def refused_payments_repeat_the_key(node: Node, operation: str) -> None:
     intercept(node, operation, handler)
 
 
-@mutant("EP-030", each=[row("create", INTEND), row("confirm", CONFIRM)], server_fault=True)
-def payment_bodies_that_are_no_json_are_server_faults(node: Node, operation: str) -> None:
-    """Answer a body of `{operation}` that is no JSON with status 500."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        try:
-            json.loads(request.body)
-        except (ValueError, RecursionError):
-            return refusal(500)
-        return await forward(request)
-
-    intercept(node, operation, handler)
-
-
 @mutant("EP-030", each=[row("create", INTEND), row("confirm", CONFIRM)])
 def payment_bodies_may_be_arrays(node: Node, operation: str) -> None:
     """Take the first item of an array as the body of `{operation}`, and 500 cents or the latest intent for none."""
@@ -191,20 +177,6 @@ def payment_bodies_may_be_arrays(node: Node, operation: str) -> None:
         if given.accepted:
             known[operation] = body
         return given
-
-    intercept(node, operation, handler)
-
-
-@mutant("EP-030", each=[row("create", INTEND), row("confirm", CONFIRM)])
-def payment_bodies_may_have_any_end(node: Node, operation: str) -> None:
-    """Read the first JSON value of a body of `{operation}`, whatever follows it."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        try:
-            _, end = json.JSONDecoder().raw_decode(request.body.decode())
-        except (ValueError, RecursionError):
-            return await forward(request)
-        return await forward(replace(request, body=request.body.decode()[:end].encode()))
 
     intercept(node, operation, handler)
 

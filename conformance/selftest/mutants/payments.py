@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import struct
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import replace
 
 from pydantic import JsonValue
@@ -21,8 +19,6 @@ from conformance.selftest.tools.alter_payments import (
     give,
     ledger_of,
     payments_of,
-    settle_whatever,
-    take,
     wallet_of,
 )
 from conformance.selftest.tools.api_keys import presented
@@ -34,19 +30,7 @@ from reference_node.node import Node
 DONE: JsonValue = {"success": True}
 
 
-@mutant("BILL-070", also="BILL-130")
-def paid_intent_is_not_credited(node: Node) -> None:
-    """Accept the confirmation of a paid intent and credit nothing."""
-
-    def confirm(original: Confirm, wallet: Address, intent_id: str) -> None:
-        before = node.billing.balance(wallet)
-        original(wallet, intent_id)
-        take(node, wallet, node.billing.balance(wallet) - before)
-
-    wrap(payments_of(node), "confirm", confirm)
-
-
-@mutant("BILL-080", each=["requires_payment_method", "requires_action", "processing", "canceled"])
+@mutant("BILL-080", each=["requires_action", "canceled"])
 def intent_that_is_not_paid_is_credited(node: Node, status: str) -> None:
     """Credit an intent whose status is {status}."""
 
@@ -61,24 +45,7 @@ def intent_that_is_not_paid_is_credited(node: Node, status: str) -> None:
     wrap(payments_of(node), "confirm", lenient)
 
 
-@mutant("BILL-070")
-def declined_intent_can_never_be_paid(node: Node) -> None:
-    """Give up an intent whose confirmation was refused once."""
-    given_up: set[str] = set()
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        intent = str(body_of(request).get("payment_intent_id"))
-        if intent in given_up:
-            return refusal(402)
-        given = await forward(request)
-        if given.status == 402:
-            given_up.add(intent)
-        return given
-
-    intercept(node, CONFIRM, handler)
-
-
-@mutant("BILL-090", each=[row("invented", "pi_[0-9a-f]{24}"), row("empty", "pi_"), row("of-any-form", ".+")])
+@mutant("BILL-090", each=[row("empty", "pi_"), row("of-any-form", ".+")])
 def unknown_intent_is_credited(node: Node, form: str) -> None:
     """Credit 500 cents for an id of the form '{form}' that names no intent."""
 
@@ -88,19 +55,6 @@ def unknown_intent_is_credited(node: Node, form: str) -> None:
             give(node, wallet, 500)
             return
         original(wallet, intent_id)  # type: ignore[operator]
-
-    wrap(payments_of(node), "confirm", confirm)
-
-
-@mutant("BILL-100", also="BILL-110")
-def payment_is_credited_at_each_confirmation(node: Node) -> None:
-    """Credit a payment once more whenever it is confirmed again."""
-
-    def confirm(original: object, wallet: Address, intent_id: str) -> None:
-        before = ledger_of(node).intent(intent_id)
-        original(wallet, intent_id)  # type: ignore[operator]
-        if before is not None and before.state == "credited":
-            give(node, wallet, before.cents)
 
     wrap(payments_of(node), "confirm", confirm)
 
@@ -124,23 +78,6 @@ def confirmations_at_once_are_each_credited(node: Node) -> None:
 
 
 @mutant("BILL-120")
-def anybody_may_confirm(node: Node) -> None:
-    """Credit a paid intent to whoever confirms it."""
-
-    def confirm(original: Confirm, wallet: Address, intent_id: str) -> None:
-        known = ledger_of(node).intent(intent_id)
-        if known is None or known.wallet == wallet:
-            original(wallet, intent_id)
-            return
-        original(known.wallet, intent_id)
-        if known.state == "open":
-            take(node, known.wallet, known.cents)
-            give(node, wallet, known.cents)
-
-    wrap(payments_of(node), "confirm", confirm)
-
-
-@mutant("BILL-120")
 def attempt_of_another_account_spoils_the_intent(node: Node) -> None:
     """Give an intent up once another account has tried to confirm it."""
     spoilt: set[str] = set()
@@ -156,17 +93,6 @@ def attempt_of_another_account_spoils_the_intent(node: Node) -> None:
     wrap(payments_of(node), "confirm", confirm)
 
 
-@mutant("BILL-130", each=[row("a_flat_500", 500, 500), row("at_most_900", 0, 900)])
-def credit_is_another_amount(node: Node, least: int, most: int) -> None:
-    """Credit at least {least} and at most {most} cents, whatever was paid."""
-
-    def note(original: object, wallet: Address, intent: str, customer: str, cents: int, currency: str) -> None:
-        original(wallet, intent, customer, max(least, min(most, cents)), currency)  # type: ignore[operator]
-
-    wrap(ledger_of(node), "note_intent", note)
-    settle_whatever(node, lambda intent: _status(node, intent) == "succeeded")
-
-
 @mutant("BILL-160", "BILL-070")
 def credit_comes_before_the_payment(node: Node) -> None:
     """Credit an intent when it is made."""
@@ -178,7 +104,7 @@ def credit_comes_before_the_payment(node: Node) -> None:
     wrap(payments_of(node), "create", create)
 
 
-@mutant("BILL-270", each=[row("balance", BALANCE), row("create", INTEND), row("confirm", CONFIRM)], also="AUTH-040")
+@mutant("BILL-270", each=[row("create", INTEND), row("confirm", CONFIRM)], also="AUTH-040")
 def billing_needs_no_credential(node: Node, operation: str) -> None:
     """Answer `{operation}` to a request without any key."""
     answers: dict[str, JsonValue] = {
@@ -208,11 +134,7 @@ def wallets_buy_nothing(node: Node) -> None:
 @mutant(
     "BILL-100",
     each=[
-        row("space", " "),
         row("line", "\n"),
-        row("slash", "/"),
-        row("query", "?expand[]=customer"),
-        row("nul", "\0"),
     ],
     also="BILL-090",
 )
@@ -225,21 +147,6 @@ def payment_is_credited_once_for_each_spelling(node: Node, ending: str) -> None:
             give(node, wallet, known.cents)
             return
         original(wallet, intent_id)
-
-    wrap(payments_of(node), "confirm", confirm)
-
-
-@mutant("BILL-100")
-def latest_payment_alone_is_remembered(node: Node) -> None:
-    """Forget that a payment was credited once another one of the account is."""
-    latest: dict[Address, str] = {}
-
-    def confirm(original: Confirm, wallet: Address, intent_id: str) -> None:
-        known = ledger_of(node).intent(intent_id)
-        original(wallet, intent_id)
-        if known and known.state == "credited" and latest[wallet] != intent_id:
-            give(node, wallet, known.cents)
-        latest[wallet] = intent_id
 
     wrap(payments_of(node), "confirm", confirm)
 
@@ -265,27 +172,6 @@ def payment_is_credited_again_after_conversion(node: Node) -> None:
     intercept(node, CONFIRM, handler)
 
 
-@mutant("BILL-070", also="BILL-130")
-def one_of_two_payments_at_once_is_lost(node: Node) -> None:
-    """Add a payment to a balance that was read before another one at the same time changed it."""
-    under_way: dict[Address, int] = {}
-    lock = threading.Lock()
-
-    def confirm(original: Confirm, wallet: Address, intent_id: str) -> None:
-        with lock:
-            crowded = under_way.get(wallet, 0) > 0
-            under_way[wallet] = under_way.get(wallet, 0) + 1
-        known = ledger_of(node).intent(intent_id)
-        time.sleep(0.2)
-        original(wallet, intent_id)
-        with lock:
-            under_way[wallet] -= 1
-        if crowded and known is not None and known.state == "open":
-            take(node, wallet, known.cents)
-
-    wrap(payments_of(node), "confirm", confirm)
-
-
 @mutant("BILL-130")
 def amount_is_the_word_of_the_confirmation(node: Node) -> None:
     """Credit the request's member `amount_cents` where `confirm_payment` has one."""
@@ -301,60 +187,12 @@ def amount_is_the_word_of_the_confirmation(node: Node) -> None:
     intercept(node, CONFIRM, handler)
 
 
-@mutant("BILL-070", also="BILL-130")
-def payment_replaces_the_balance(node: Node) -> None:
-    """Set the balance to what was paid, whatever was left."""
-
-    def confirm(original: Confirm, wallet: Address, intent_id: str) -> None:
-        known = ledger_of(node).intent(intent_id)
-        if known is not None and known.state == "open" and known.wallet == wallet:
-            left = node.billing.balance(wallet)
-            original(wallet, intent_id)
-            take(node, wallet, left)
-            return
-        original(wallet, intent_id)
-
-    wrap(payments_of(node), "confirm", confirm)
-
-
-@mutant("BILL-070", also="BILL-130")
-def second_payment_is_taken_for_the_first(node: Node) -> None:
-    """Credit an account once, and accept its later payments without credit."""
-    served: set[Address] = set()
-
-    def confirm(original: Confirm, wallet: Address, intent_id: str) -> None:
-        if wallet not in served:
-            original(wallet, intent_id)
-            served.add(wallet)
-
-    wrap(payments_of(node), "confirm", confirm)
-
-
-@mutant(
-    "BILL-130",
-    each=[
-        row("whole-dollars", lambda cents: cents - cents % 100),
-        row("less-a-fee", lambda cents: cents - 30),
-        row("through-floating-dollars", lambda cents: int(cents / 100 * 100)),
-        row("in-single-precision", lambda cents: int(struct.unpack("f", struct.pack("f", cents))[0])),
-    ],
-)
-def credit_is_less_than_what_was_paid(node: Node, credited: Callable[[int], int]) -> None:
-    """Credit less than the cents that were paid; the label says by what rule."""
-
-    def note(original: object, wallet: Address, intent: str, customer: str, cents: int, currency: str) -> None:
-        original(wallet, intent, customer, credited(cents), currency)  # type: ignore[operator]
-
-    wrap(ledger_of(node), "note_intent", note)
-    settle_whatever(node, lambda intent: _status(node, intent) == "succeeded")
-
-
 def _status(node: Node, intent: Intent) -> str:
     found = payments_of(node)._provider.look_up(intent.id)
     return found.status if found else ""
 
 
-@mutant("BILL-030", each=["new", "credited"])
+@mutant("BILL-030", each=["credited"])
 def account_can_buy_once(node: Node, kind: str) -> None:
     """Refuse a second intent of an account that has {kind} ones."""
     served: set[Address] = set()

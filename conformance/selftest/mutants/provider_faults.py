@@ -8,7 +8,6 @@ from pydantic import JsonValue
 
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, refusal, wrap
 from conformance.selftest.tools.alter_payments import (
-    CONFIRM,
     INTEND,
     Confirm,
     give,
@@ -21,7 +20,7 @@ from reference_node.billing.ledger import Intent
 from reference_node.billing.provider import Payment, ProviderUnavailable
 from reference_node.chain.interface import Address
 from reference_node.node import Node
-from reference_node.problems import NotFound, ProviderTrouble
+from reference_node.problems import NotFound
 
 DONE: JsonValue = {"success": True}
 Excuse = Callable[[Intent, Payment], bool]
@@ -31,10 +30,6 @@ Excuse = Callable[[Intent, Payment], bool]
     each=[
         row("refunded", lambda _, paid: bool(paid.charge and paid.charge.amount_refunded), breaks="BILL-130"),
         row("disputed", lambda _, paid: bool(paid.charge and paid.charge.disputed), breaks="BILL-130"),
-        row("partly_captured", lambda one, paid: paid.amount_received < one.cents, breaks="BILL-130"),
-        row("other_currency", lambda one, paid: paid.currency != one.currency, breaks="BILL-130"),
-        row("live", lambda _, paid: paid.live, breaks="BILL-120"),
-        row("other_customer", lambda one, paid: paid.customer != one.customer, breaks="BILL-120"),
     ]
 )
 def status_alone_decides(node: Node, excuses: Excuse) -> None:
@@ -66,69 +61,7 @@ def intent_of_anybody_is_credited(node: Node) -> None:
     wrap(payments_of(node), "confirm", confirm)
 
 
-@mutant("BILL-080")
-def silence_of_the_provider_is_consent(node: Node) -> None:
-    """Credit an intent that the provider can't be asked about."""
-
-    def confirm(original: Confirm, wallet: Address, intent_id: str) -> None:
-        try:
-            original(wallet, intent_id)
-        except ProviderTrouble:
-            ledger_of(node).credit(intent_id)
-
-    wrap(payments_of(node), "confirm", confirm)
-
-
-@mutant("BILL-070")
-def silence_of_the_provider_ends_the_intent(node: Node) -> None:
-    """Give an intent up that the provider could not be asked about once."""
-    given_up: set[str] = set()
-
-    def confirm(original: Confirm, wallet: Address, intent_id: str) -> None:
-        if intent_id in given_up:
-            raise NotFound("unknown-payment-intent", "no payment intent of this account has this id")
-        try:
-            original(wallet, intent_id)
-        except ProviderTrouble:
-            given_up.add(intent_id)
-            raise
-
-    wrap(payments_of(node), "confirm", confirm)
-
-
-@mutant("BILL-070")
-def silence_of_the_provider_is_told_as_success(node: Node) -> None:
-    """Accept a confirmation that the provider could not be asked about, without credit."""
-
-    def confirm(original: Confirm, wallet: Address, intent_id: str) -> None:
-        try:
-            original(wallet, intent_id)
-        except ProviderTrouble:
-            return
-
-    wrap(payments_of(node), "confirm", confirm)
-
-
-@mutant("BILL-100")
-def each_try_is_credited(node: Node) -> None:
-    """Credit a payment once for each time that the provider was asked about it."""
-    tried: dict[str, int] = {}
-
-    def confirm(original: Confirm, wallet: Address, intent_id: str) -> None:
-        known = ledger_of(node).intent(intent_id)
-        try:
-            original(wallet, intent_id)
-        except ProviderTrouble:
-            tried[intent_id] = tried.get(intent_id, 0) + 1
-            raise
-        if known is not None and known.state == "open":
-            for _ in range(tried.get(intent_id, 0)):
-                give(node, wallet, known.cents)
-
-    wrap(payments_of(node), "confirm", confirm)
-
-
-@mutant("ERR-140", each=[row("create", INTEND), row("confirm", CONFIRM)], server_fault=True)
+@mutant("ERR-140", each=[row("create", INTEND)], server_fault=True)
 def silence_of_the_provider_is_a_server_fault(node: Node, operation: str) -> None:
     """Answer `{operation}` with status 500 where the provider does not answer."""
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable
 
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, members, refusal, wrap
 from conformance.selftest.tools.alter_payments import BALANCE, INTEND, give, wallet_of
-from conformance.selftest.tools.api_keys import is_by_usage_key
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import WRITES
 from conformance.selftest.variants.sells_credits import sells_credits
@@ -34,16 +33,6 @@ def _charge_nothing(node: Node, operations: str | Iterable[str], applies: Callab
         return await forward(request)
 
     intercept(node, operations, handler)
-
-
-@mutant("BILL-190", also="BILL-180 BILL-200 BILL-320")
-def runs_need_no_credit(node: Node) -> None:
-    """Let accounts without credit run actions, for nothing."""
-
-    def hold(original: object, wallet: Address, cents: int) -> object:
-        return original(wallet, min(cents, node.billing.balance(wallet)))  # type: ignore[operator]
-
-    wrap(node.billing, "hold", hold)
 
 
 @mutant("BILL-140")
@@ -91,12 +80,6 @@ def balance_falls_below_zero(node: Node) -> None:
     intercept(node, BALANCE, show)
 
 
-@mutant("BILL-220", on=sells_credits, also="BILL-140 BILL-190 LIM-050")
-def last_cent_is_spent_by_all_at_once(node: Node) -> None:
-    """Look whether there is credit, and accept a little later for nothing what it no longer covers."""
-    _look_before_the_write(node)
-
-
 @mutant("BILL-220", also="BILL-140 BILL-190 LIM-050")
 def granted_cent_is_spent_by_all_at_once(node: Node) -> None:
     """The same of a node that grants credits."""
@@ -118,7 +101,6 @@ def _look_before_the_write(node: Node) -> None:
 
 
 @mutant("BILL-190", each=["create_wallet", "add_group", "delete_action"], also="ERR-150 LIST-170")
-@mutant("BILL-190", each=["add_usage_api_key", "remove_usage_api_key"], on=sells_credits, also="ERR-150 LIST-170")
 def write_without_credit_is_done_all_the_same(node: Node, operation: str) -> None:
     """Refuse `{operation}` with 402 where there is no credit, after it was done."""
 
@@ -134,24 +116,14 @@ def write_without_credit_is_done_all_the_same(node: Node, operation: str) -> Non
 
 
 @mutant("BILL-190", each=["remove_group", "update_usage_api_key_metadata"], also="BILL-140 BILL-200 LIM-050")
-@mutant(
-    "BILL-190", each=["add_pkp_to_group", "update_action_metadata"], on=sells_credits, also="BILL-140 BILL-200 LIM-050"
-)
 def write_needs_no_credit(node: Node, operation: str) -> None:
     """Accept `{operation}` for nothing where there is no credit."""
     _charge_nothing(node, operation, lambda _: True)
 
 
-@mutant("BILL-190", on=sells_credits, also="BILL-140 BILL-200 LIM-050")
-def usage_keys_need_no_credit(node: Node) -> None:
-    """Accept the writes of usage keys for nothing where there is no credit."""
-    _charge_nothing(node, WRITES, lambda request: is_by_usage_key(node, request))
-
-
 @mutant(
     "BILL-150", each=[row("list_groups", also="EP-200"), row("account_exists", also="EP-340")], also="LIM-050 VER-050"
 )
-@mutant("BILL-150", each=[row("list_wallets", also="EP-230")], on=sells_credits, also="LIM-050 VER-050")
 def read_needs_credit(node: Node, operation: str) -> None:
     """Refuse `{operation}` with 402 where there is no credit."""
 
