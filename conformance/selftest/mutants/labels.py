@@ -24,23 +24,6 @@ def _ascii(label: str) -> str:
 
 @mutant(
     each=[
-        row("add_group", breaks="GRP-020", also="EP-160 GRP-030"),
-        row("add_action", breaks="ACT-060", also="EP-280"),
-        row("update_action_metadata", breaks="ACT-060", also="EP-300"),
-    ],
-    also="LIST-170",
-)
-def labels_lose_foreign_letters(node: Node, method: str) -> None:
-    """Keep of the texts of `{method}` what is ASCII."""
-
-    def write_for(write: Write, *arguments: object) -> object:
-        return write(*(_ascii(value) if isinstance(value, str) else value for value in arguments))
-
-    wrap(node.accounts, method, write_for)
-
-
-@mutant(
-    each=[
         row("update_group", breaks="GRPLIFE-020 GRPLIFE-030", also="EP-180"),
         row("update_usage_key_metadata", breaks="KEYLIFE-060", also="EP-140"),
         row("update_action_metadata", breaks="EP-300", also="ACT-060"),
@@ -64,11 +47,6 @@ def labels_end_at_the_first_letter_of_four_bytes(node: Node, method: str) -> Non
 Labels = tuple[str, str]
 
 
-def _labels_of_a_usage_key(node: Node, acting_key: int, key: int) -> Labels:
-    former = node.accounts.usage_key(account_of(node, acting_key), key)
-    return former.name, former.description
-
-
 def _labels_of_an_action(node: Node, acting_key: int, cid: bytes) -> Labels:
     known = (action for action in actions_of(node, acting_key) if action.cid_hash == cid)
     return next(((action.name, action.description) for action in known), ("", ""))
@@ -80,13 +58,6 @@ def _one_alone(former: Labels, new: Labels) -> bool:
 
 @mutant(
     each=[
-        row(
-            "update_usage_key_metadata",
-            "update_usage_key_metadata",
-            _labels_of_a_usage_key,
-            breaks="EP-140",
-            also="KEYLIFE-060",
-        ),
         row("update_action_metadata", "update_action_metadata", _labels_of_an_action, breaks="ACT-060 EP-300"),
     ],
     also="LIST-170",
@@ -132,28 +103,6 @@ def _as_number(value: JsonValue) -> JsonValue:
 def labels_like_numbers_are_numbers(node: Node, operation: str) -> None:
     """Show labels that look like numbers as numbers in `{operation}`."""
     change_answer(node, operation, everywhere(_as_number))
-
-
-@mutant("GRPLIFE-020", "GRPLIFE-030", also="EP-180 LIST-170")
-def updated_group_labels_lose_foreign_letters(node: Node) -> None:
-    """Keep only ASCII of the labels in `update_group`."""
-
-    def update(write: Write, key: int, group: Group, *lists: object) -> None:
-        write(key, Group(group.id, _ascii(group.name), _ascii(group.description)), *lists)
-
-    wrap(node.accounts, "update_group", update)
-
-
-@mutant("GRPLIFE-030", also="EP-180 LIST-170")
-def empty_description_of_a_group_counts_as_left_out(node: Node) -> None:
-    """Keep the description when `update_group` sends an empty one."""
-
-    def update(write: Write, key: int, group: Group, *lists: object) -> None:
-        groups = node.accounts.groups(account_of(node, key), 0, 100)
-        before = next((known.description for known in groups if known.id == group.id), "")
-        write(key, group._replace(description=group.description or before), *lists)
-
-    wrap(node.accounts, "update_group", update)
 
 
 @mutant("KEYLIFE-060", also="EP-140 LIST-170")
@@ -233,11 +182,9 @@ def _composed(label: str) -> str:
 
 Keep = Callable[[str], str]
 KEPT: tuple[tuple[str, Keep, str], ...] = (
-    ("60-characters", lambda label: label[:60], "name description"),
     ("255-bytes", lambda label: label.encode()[:255].decode(errors="ignore"), "name description"),
     ("999-characters", lambda label: label[:999], "description"),
     ("composed", _composed, "name"),
-    ("without-blanks-around", str.strip, "name description"),
 )
 """What is kept of a label, and which of the labels of the cases that changes."""
 GIVEN: tuple[tuple[str, str, dict[str, str], str], ...] = (

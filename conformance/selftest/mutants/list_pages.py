@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from urllib.parse import parse_qsl
 
 from conformance.selftest.tools.accounts import View
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, change_query, intercept, refusal, wrap
 from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant, row
-from conformance.selftest.tools.operations import LARGEST_PAGE, LISTS
+from conformance.selftest.tools.operations import LARGEST_PAGE
 from reference_node.chain.account_config import Group
 from reference_node.node import Node
-
-BEYOND_64_BITS = 2**63
-FIFTY = 50
 
 
 @mutant(
@@ -34,68 +29,16 @@ def page_size_is_ignored(node: Node, operation: str) -> None:
     change_query(node, operation, lambda query: {**query, "page_size": LARGEST_PAGE})
 
 
-@mutant("LIST-040", also="LIST-020 LIST-050")
-def pages_are_one_short(node: Node) -> None:
-    """Divide any list but `list_actions` into pages of one item less than `page_size`, but at least one."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        size = int(dict(parse_qsl(request.query)).get("page_size", "0"))
-        query = request.query.replace(f"page_size={size}", f"page_size={max(size - 1, 1)}")
-        return await forward(replace(request, query=query))
-
-    intercept(node, LISTS[1:], handler)
-
-
 @mutant(each=[row("list_api_keys", breaks="LIST-050"), row("list_groups", breaks="EP-200", also="LIST-020 LIST-050")])
 def page_number_is_ignored(node: Node, operation: str) -> None:
     """Answer the first page of `{operation}`, whichever page is asked for."""
     change_query(node, operation, lambda query: {**query, "page_number": "0"})
 
 
-@mutant("LIST-050", each=[row("wallets", also="EP-240"), row("actions", also="EP-250")])
-def later_pages_of_a_group_are_the_accounts(node: Node, kind: str) -> None:
-    """Answer pages of a group's {kind} behind the first from the account's list."""
-
-    def page(of_group: View, account: int, group: int, number: int, size: int) -> object:
-        return getattr(node.accounts, kind)(account, number, size) if number else of_group(account, group, number, size)
-
-    wrap(node.accounts, f"{kind}_in_group", page)
-
-
 @mutant("LIST-060", each=["list_api_keys", "list_actions"])
 def page_number_needs_a_size(node: Node, operation: str) -> None:
     """Answer the first page of `{operation}` where `page_size` is left out, whichever page is asked for."""
     change_query(node, operation, lambda query: query if "page_size" in query else {**query, "page_number": "0"})
-
-
-@mutant("LIST-050", "LIST-060")
-def page_number_of_wallets_wraps(node: Node) -> None:
-    """Answer every page of `list_wallets` with the first one."""
-    change_query(
-        node, "list_wallets", lambda query: {**query, "page_number": str(int(query.get("page_number", "0")) % 1)}
-    )
-
-
-@mutant("LIST-050")
-def later_pages_are_empty(node: Node) -> None:
-    """Answer later pages of `list_wallets_in_group` and `list_actions` with nothing."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        first = dict(parse_qsl(request.query)).get("page_number", "0") == "0"
-        return await forward(request) if first else answer(200, [])
-
-    intercept(node, ("list_wallets_in_group", "list_actions"), handler)
-
-
-@mutant("LIST-050", each=["list_wallets", "list_actions"])
-def pages_end_at_the_fiftieth(node: Node, operation: str) -> None:
-    """Answer pages of `{operation}` behind the fiftieth with nothing, though there are more items."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        late = int(dict(parse_qsl(request.query)).get("page_number", "0")) >= FIFTY
-        return answer(200, []) if late else await forward(request)
-
-    intercept(node, operation, handler)
 
 
 @mutant("LIST-060", also="LIST-020 LIST-050")
@@ -107,19 +50,6 @@ def pages_behind_the_last_are_the_last(node: Node) -> None:
         return view(account, min(page, last), size)
 
     wrap(node.accounts, "groups", groups)
-
-
-@mutant("LIST-100", server_fault=True)
-def bad_page_fields_crash(node: Node) -> None:
-    """Answer a page number or size that is no number of 64 bits with status 500."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        query = dict(parse_qsl(request.query, keep_blank_values=True))
-        fields = [query[name] for name in ("page_number", "page_size") if name in query]
-        crashes = any(not field.removeprefix("-").isdecimal() or abs(int(field)) > BEYOND_64_BITS for field in fields)
-        return refusal(500) if crashes else await forward(request)
-
-    intercept(node, LISTS, handler)
 
 
 @mutant("LIST-100", server_fault=True)
@@ -147,18 +77,6 @@ def bad_page_field_sticks(node: Node) -> None:
         return answer(200, [])
 
     intercept(node, "list_groups", handler)
-
-
-@mutant("LIST-060")
-def page_number_wraps_at_32_bits(node: Node) -> None:
-    """Read `page_number` into 32 bits: page 4294967296 is the first."""
-
-    def read(query: dict[str, str]) -> dict[str, str]:
-        number = query.get("page_number", "")
-        wrapped = str(int(number) & 0xFFFFFFFF) if number.isascii() and number.isdigit() else number
-        return {**query, "page_number": wrapped} if "page_number" in query else query
-
-    change_query(node, LISTS, read)
 
 
 @mutant(

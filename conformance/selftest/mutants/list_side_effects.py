@@ -27,19 +27,6 @@ def keys_change_places(node: Node) -> None:
     wrap(node.accounts, "usage_keys", keys)
 
 
-@mutant("LIST-120", also="LIST-050")
-def wallets_change_places(node: Node) -> None:
-    """Rotate the order of `list_wallets` by one at each call."""
-    calls = itertools.count()
-
-    def wallets(view: Callable[..., list[object]], account: int, page: int, size: int) -> list[object]:
-        found = view(account, 0, 100)
-        start = next(calls) % (len(found) or 1)
-        return [*found[start:], *found[:start]][page * size : (page + 1) * size]
-
-    wrap(node.accounts, "wallets", wallets)
-
-
 @mutant("LIST-150", also="EP-420 LIST-120")
 def listing_groups_makes_a_group(node: Node) -> None:
     """Create a third group when `list_groups` shows two that list two wallets each."""
@@ -134,20 +121,6 @@ def refused_writes_take_effect(node: Node) -> None:
         return given
 
     intercept(node, "add_group", handler)
-
-
-@mutant("LIST-060", also="LIST-020 LIST-050")
-def page_behind_a_full_one_repeats_it(node: Node) -> None:
-    """Repeat a full last page as the page after it."""
-
-    def page(view: Callable[..., list[object]], *arguments: int) -> list[object]:
-        *whose, number, size = arguments
-        found = view(*arguments)
-        before = view(*whose, number - 1, size) if number and not found else []
-        return before if len(before) == size else found
-
-    for listed in ("groups", "usage_keys", "wallets", "actions", "wallets_in_group", "actions_in_group"):
-        wrap(node.accounts, listed, page)
 
 
 @mutant("LIST-170", also="EP-350 LIST-120")

@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import Any
 
 from conformance.selftest.tools.accounts import NOTHING, account_of
-from conformance.selftest.tools.alter import Answered, Forward, Received, answer, body_of, intercept, wrap
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, wrap
 from conformance.selftest.tools.alter_contract import Sent, account_behind, change_contract
-from conformance.selftest.tools.alter_envelopes import MINTS, address_in
+from conformance.selftest.tools.alter_envelopes import MINTS
 from conformance.selftest.tools.alter_payments import take, wallet_of
 from conformance.selftest.tools.api_keys import last_account_key, presented
 from conformance.selftest.tools.minted import Minted, follow_mints
@@ -78,37 +78,6 @@ def minted_key_joins_the_callers_account(node: Node) -> None:
     intercept(node, KEY_MINT, handler)
 
 
-@mutant("MINT-200")
-def mints_are_noted_on_the_chain(node: Node) -> None:
-    """Note every minted wallet in an account of the service, in place of the hash of an action."""
-    node.accounts.new_account(1, Address(b"\x05" * 20), "mints", "")
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        if given.accepted:
-            address = Address(bytes.fromhex(json.loads(given.body)["wallet_address"][2:]))
-            node.accounts.add_action(1, address.rjust(32, b"\x00"), "", "")
-        return given
-
-    intercept(node, MINTS, handler)
-
-
-@mutant("MINT-200")
-def mints_make_the_signer_an_account(node: Node) -> None:
-    """Create an account under the hash of the wallet that signs a mint."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        signer = address_in(body_of(request).get("typed_data"))
-        if given.accepted and signer is not None:
-            account = int.from_bytes(pkp_id(signer))
-            if not node.accounts.account_exists(account):
-                node.accounts.new_account(account, Address(signer), "", "")
-        return given
-
-    intercept(node, MINTS, handler)
-
-
 @mutant("PKP-080", "MINT-010")
 def minted_wallets_are_listed_everywhere(node: Node) -> None:
     """List a minted wallet in every account until one registers it."""
@@ -145,7 +114,6 @@ def registered_wallets_are_not_listed(node: Node) -> None:
 
 @mutant(
     each=[
-        row("without-labels", lambda given: (*given[:3], "", ""), breaks="MINT-070"),
         row("labels-exchanged", lambda given: _exchanged(given, 3, 4), breaks="MINT-070"),
         row(
             "64-bits-of-the-path",
@@ -246,12 +214,6 @@ STORED = "KEYLIFE-010 MINT-150 SCOPE-010 UKEY-010"
 @mutant(
     each=[
         row(
-            "execute-in-all",
-            lambda given: (*given[:12], (0,)),
-            breaks="MINT-120",
-            also=f"{STORED} EXEC-030 UKEY-270 UKEY-300",
-        ),
-        row(
             "execute-in-none",
             lambda given: (*given[:12], ()),
             breaks="MINT-120",
@@ -263,10 +225,7 @@ STORED = "KEYLIFE-010 MINT-150 SCOPE-010 UKEY-010"
             breaks="MINT-120",
             also=f"{STORED} SCOPE-030 SCOPE-040 SCOPE-050 UKEY-040 UKEY-060 UKEY-080",
         ),
-        row("without-expiration", lambda given: (*given[:2], 0, *given[3:]), breaks="UKEY-380"),
-        row("without-balance", lambda given: (*given[:3], 0, *given[4:]), breaks="UKEY-380"),
         row("balance-in-64-bits", lambda given: (*given[:3], given[3] % 2**64, *given[4:]), breaks="UKEY-380"),
-        row("expiration-as-balance", lambda given: _exchanged(given, 2, 3), breaks="UKEY-380"),
         row(
             "add-groups-as-remove-groups",
             lambda given: _exchanged(given, 10, 11),
@@ -293,17 +252,6 @@ def attached_key_is_stored_otherwise(node: Node, change: Callable[[Arguments], A
         return replace(sent, arguments=change(sent.arguments))
 
     change_contract(node, heard, {"set_usage_api_key"})
-
-
-@mutant("MINT-120", also="MINT-150")
-def attached_keys_count_no_more_after_a_while(node: Node) -> None:
-    """Treat attached keys that were minted as unknown."""
-    minted = follow_mints(node)
-
-    def key_info(ask: Callable[[int], KeyInfo], hashed: int) -> KeyInfo:
-        return KeyInfo(0, is_account_key=False, managed=False, expiration=0) if hashed in minted.keys else ask(hashed)
-
-    wrap(node.accounts, "key_info", key_info)
 
 
 @mutant("UKEY-380", "MINT-120")

@@ -58,18 +58,6 @@ def mints_need_a_key(node: Node) -> None:
     intercept(node, MINTS, handler)
 
 
-@mutant("MINT-010", "MINT-080", "MINT-210", also="ENV-010 ENV-460 MINT-180 MINT-190 WSIG-010 WSIG-030")
-def mints_need_ether(node: Node) -> None:
-    """Refuse mints signed by wallets without ether on the settlement chain."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        signer = address_in(body_of(request).get("typed_data"))
-        poor = signer is not None and not node.chain.balance(Address(signer))
-        return refusal(403) if poor else await forward(request)
-
-    intercept(node, MINTS, handler)
-
-
 @mutant(
     each=[
         row("wallet", Flow.CREATE_WALLET, breaks="MINT-020"),
@@ -136,7 +124,6 @@ def second_request_is_a_replay(node: Node) -> None:
     each=[
         row("31-bytes", lambda secret: base64.b64encode(secret[:31]), breaks="MINT-090", also="VER-050"),
         row("url-safe", lambda key: base64.urlsafe_b64encode(key).rstrip(b"="), breaks="MINT-090", also="VER-050"),
-        row("hex", lambda secret: secret.hex().encode(), breaks="MINT-090", also="VER-050"),
         row("half-zero", lambda secret: base64.b64encode(bytes(16) + secret[16:]), breaks="MINT-100", also="UKEY-420"),
         row(
             "hex-digits",
@@ -164,22 +151,6 @@ def wallet_of_another_secret(node: Node) -> None:
         return {**told, "wallet_address": to_checksum_address(address_of(secrets.token_bytes(32)))}
 
     _change(node, KEY_MINT, change)
-
-
-@mutant("MINT-100", "MINT-190", also="UKEY-420")
-def secret_of_the_signer(node: Node) -> None:
-    """Mint always the same secret for one signer."""
-    secret: dict[bytes, str] = {}
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        signer = address_in(body_of(request).get("typed_data"))
-        if not given.accepted or signer is None:
-            return given
-        told = json.loads(given.body)
-        return answer(200, {**told, "usage_api_key": secret.setdefault(signer, told["usage_api_key"])})
-
-    intercept(node, KEY_MINT, handler)
 
 
 @mutant("MINT-100", also="MINT-010 PKP-110")

@@ -188,18 +188,6 @@ def owners_convert_nothing(node: Node) -> None:
     )
 
 
-@mutant("MODE-200", also="CHAIN-130")
-def new_admins_convert_accounts_to_themselves(node: Node) -> None:
-    """Let the contract take a conversion from the wallet that is to be the admin."""
-    payer = node.accounts.api_payers()[0]
-
-    def change(sent: Sent) -> Sent:
-        itself = bytes.fromhex(str(sent.arguments[1])[2:]) == sent.sender
-        return replace(sent, sender=payer) if itself else sent
-
-    change_contract(node, change, CONVERSION)
-
-
 # ------------------------------------------------------------------------------------------------ what readers are told
 
 

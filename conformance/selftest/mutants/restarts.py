@@ -30,7 +30,7 @@ from conformance.selftest.tools.alter import (
     refusal,
     wrap,
 )
-from conformance.selftest.tools.alter_attestation import CHECKSUMS, QUOTE, certificate_name, change_evidence
+from conformance.selftest.tools.alter_attestation import QUOTE, certificate_name, change_evidence
 from conformance.selftest.tools.alter_contract import around_conversion
 from conformance.selftest.tools.alter_envelopes import address_in
 from conformance.selftest.tools.alter_payments import Confirm, give, ledger_of, payments_of, take
@@ -138,8 +138,6 @@ def restart_lists_what_was_removed(node: Node, removal: str, named: str, operati
     each=[
         row("group-names", "list_groups", "name", breaks="GRP-020"),
         row("group-descriptions", "list_groups", "description", breaks="GRP-030"),
-        row("key-names", "list_api_keys", "name", breaks="UKEY-020"),
-        row("key-descriptions", "list_api_keys", "description", breaks="UKEY-030"),
         row("action-names", "list_actions", "name", breaks="EP-300"),
     ],
     restarts=True,
@@ -461,7 +459,6 @@ def restart_forgets_the_prices(node: Node) -> None:
 @mutant(
     each=[
         row("quote", QUOTE, breaks="ATT-170 ATT-240"),
-        row("checksums", CHECKSUMS, breaks="ATT-170 ATT-110", also="ATT-240"),
         row("certificate", None, breaks="ATT-180 ATT-110"),
     ],
     restarts=True,

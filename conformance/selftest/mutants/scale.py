@@ -9,13 +9,12 @@ from urllib.parse import parse_qsl
 from pydantic import JsonValue
 
 from conformance.profile.operations import PERMISSION_ARRAYS
-from conformance.selftest.tools.accounts import View, Write, account_of, permissions_of
+from conformance.selftest.tools.accounts import View, Write, account_of
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
     change_body,
-    change_query,
     intercept,
     members,
     wrap,
@@ -45,7 +44,6 @@ def groups_are_sorted_by_the_text_of_their_ids(node: Node) -> None:
     "LIST-050",
     each=[
         row("list_groups", also="LIST-020"),
-        row("list_actions", also="EP-250 EP-260 GRPLIFE-050"),
         "list_api_keys",
         row("list_wallets", also="EP-230"),
         row("list_wallets_in_group", also="EP-240 GRPLIFE-040"),
@@ -140,24 +138,6 @@ def deletion_leaves_the_groups_11_to_100(node: Node) -> None:
     wrap(node.accounts, "delete_action", delete)
 
 
-def _modulo(power: int) -> Callable[[int], int]:
-    return lambda number: number % 2**power
-
-
-@mutant(
-    "LIST-060",
-    each=[row("31-bits", _modulo(31)), row("32-bits", _modulo(32)), row("63-bits", _modulo(63))],
-)
-def page_number_of_actions_wraps(node: Node, wrapped: Callable[[int], int]) -> None:
-    """Read the page number of `list_actions` into fewer bits; the label says how many."""
-
-    def read(query: dict[str, str]) -> dict[str, str]:
-        number = query.get("page_number", "0")
-        return {**query, "page_number": str(wrapped(int(number)))} if number.isascii() and number.isdigit() else query
-
-    change_query(node, "list_actions", read)
-
-
 @mutant("LIST-060", also="LIST-020 LIST-050")
 def size_above_the_total_begins_anew(node: Node) -> None:
     """Answer the first page where a page behind the end could hold the whole list."""
@@ -233,22 +213,6 @@ def actions_hide_behind_a_deleted_one(node: Node) -> None:
     wrap(node.accounts, "delete_action", delete)
 
 
-@mutant("EXEC-010", also="EXEC-020 EXEC-070 EXEC-090 UKEY-260")
-def runs_ask_the_group_of_the_low_byte(node: Node) -> None:
-    """Permit in a group from 256 on what the group of its last byte lists."""
-
-    def can_run(view: Callable[..., bool], hashed: int, action: bytes) -> bool:
-        given = permissions_of(node, hashed)
-        named = given.execute_in_groups if given else []
-        if not any(group >= BYTE for group in named):
-            return view(hashed, action)
-        account = account_of(node, hashed)
-        low = {group % BYTE for group in named}
-        return any(action in _listed(node, account, group) for group in low if group)
-
-    wrap(node.accounts, "can_run", can_run)
-
-
 def _listed(node: Node, account: int, group: int) -> list[bytes]:
     return [one.cid_hash for one in node.accounts.actions_in_group(account, group, 0, 100)]
 
@@ -285,20 +249,6 @@ def deletion_of_what_256_groups_list_fails(node: Node) -> None:
         if len(_listing(node, acting_key, cid_hash)) >= BYTE:
             raise OverflowError("more groups than a byte counts")
         write(acting_key, cid_hash)
-
-    wrap(node.accounts, "delete_action", delete)
-
-
-@mutant("ACT-200")
-def deletion_stops_at_256_groups(node: Node) -> None:
-    """Take a deleted action out of the first 256 groups that list it, and leave it in the others."""
-
-    def delete(write: Callable[..., object], acting_key: int, cid_hash: bytes) -> None:
-        account = account_of(node, acting_key)
-        later = _listing(node, account, cid_hash)[BYTE:]
-        write(acting_key, cid_hash)
-        for group in later:
-            node.accounts.add_action_to_group(account, group, cid_hash)
 
     wrap(node.accounts, "delete_action", delete)
 

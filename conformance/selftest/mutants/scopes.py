@@ -23,17 +23,6 @@ def _held(given: Permissions) -> int:
     "SCOPE-010",
     each=[
         row("can_create_pkps", {"can_create_pkps": False}, breaks="SCOPE-090", also="SCOPE-030 UKEY-080"),
-        row(
-            "remove_pkp_from_groups",
-            {"remove_pkp_from_groups": []},
-            breaks="SCOPE-090",
-            also="SCOPE-080 UKEY-220 UKEY-240",
-        ),
-        row(
-            "execute_in_groups",
-            {"execute_in_groups": []},
-            also="EXEC-010 EXEC-240 SCOPE-020 SCOPE-090 UKEY-260 UKEY-280 UKEY-320",
-        ),
     ],
     also="AUTH-150 AUTH-160 EP-110 LIST-170 UKEY-010",
 )
@@ -56,63 +45,12 @@ def one_scope_a_key(node: Node) -> None:
 
 @mutant(
     each=[
-        row("group-create-as-delete", "can_create_groups", "remove_group", breaks="SCOPE-090", also="UKEY-070"),
-        row("group-delete-as-create", "can_delete_groups", "add_group", breaks="SCOPE-090", also="SCOPE-130 UKEY-050"),
-        row(
-            "group-create-as-pkp-create",
-            "can_create_groups",
-            "create_wallet",
-            breaks="SCOPE-090",
-            also="FLOW-060 UKEY-090",
-        ),
-        row(
-            "pkp-create-as-remove-pkp",
-            "can_create_pkps",
-            "remove_pkp_from_group",
-            breaks="SCOPE-090",
-            also="UKEY-230 UKEY-290 UKEY-300",
-        ),
-        row(
-            "add-pkp-as-remove-pkp",
-            "add_pkp_to_groups",
-            "remove_pkp_from_group",
-            breaks="SCOPE-090",
-            also="UKEY-230 UKEY-290 UKEY-300",
-        ),
-        row(
-            "remove-pkp-as-add-pkp",
-            "remove_pkp_from_groups",
-            "add_pkp_to_group",
-            breaks="SCOPE-090",
-            also="UKEY-190 UKEY-290 UKEY-300",
-        ),
-        row(
-            "manage-actions-as-add-pkp",
-            "manage_ipfs_ids_in_groups",
-            "add_pkp_to_group",
-            breaks="SCOPE-090",
-            also="UKEY-190 UKEY-290 UKEY-300",
-        ),
         row(
             "manage-actions-everywhere",
             "manage_ipfs_ids_in_groups",
             "add_action_to_group",
             breaks="UKEY-110 UKEY-290",
             also="SCOPE-060",
-        ),
-        row(
-            "execute-as-add-action",
-            "execute_in_groups",
-            "add_action_to_group",
-            breaks="SCOPE-090",
-            also="UKEY-110 UKEY-290 UKEY-300",
-        ),
-        row(
-            "execute-as-remove-action",
-            "execute_in_groups",
-            "remove_action_from_group",
-            breaks="SCOPE-090",
-            also="UKEY-150 UKEY-290 UKEY-300",
         ),
     ],
     also="AUTH-080 AUTH-090",
@@ -204,23 +142,6 @@ def creators_delete_their_groups(node: Node) -> None:
 
     wrap(node.accounts, "add_group", add)
     wrap(node.accounts, "remove_group", remove)
-
-
-@mutant("SCOPE-120", also="AUTH-080 AUTH-210 ERR-100 EXEC-030 EXEC-090 SCOPE-110 UKEY-270 UKEY-300")
-def creators_execute_in_their_groups(node: Node) -> None:
-    """Add the id of a new group to `execute_in_groups` of the usage key that creates it."""
-
-    def add(write: Callable[..., int], acting_key: int, *arguments: object) -> int:
-        group = write(acting_key, *arguments)
-        before = permissions_of(node, acting_key)
-        if before is not None:
-            account = account_of(node, acting_key)
-            key = node.accounts.usage_key(account, acting_key)
-            wider = replace(before, execute_in_groups=[*before.execute_in_groups, group])
-            node.accounts.update_usage_key(account, acting_key, key.name, key.description, wider)
-        return group
-
-    wrap(node.accounts, "add_group", add)
 
 
 @mutant(

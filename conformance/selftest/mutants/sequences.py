@@ -31,20 +31,6 @@ def third_key_is_updated_with_the_first(node: Node) -> None:
     wrap(node.accounts, "update_usage_key", update)
 
 
-@mutant("KEYLIFE-030", also="EP-130 EXEC-230 KEYLIFE-200 LIST-170")
-def second_update_adds(node: Node) -> None:
-    """Add permissions in every update of a key after its first."""
-    updated: set[int] = set()
-
-    def update(write: Write, acting_key: int, key: int, name: str, description: str, sent: Permissions) -> None:
-        if key in updated:
-            sent = _both(node.accounts.usage_key(account_of(node, acting_key), key).permissions, sent)
-        write(acting_key, key, name, description, sent)
-        updated.add(key)
-
-    wrap(node.accounts, "update_usage_key", update)
-
-
 def _both(one: Permissions, other: Permissions) -> Permissions:
     given = zip(one.arguments(), other.arguments(), strict=True)
     return Permissions(*(a or b if isinstance(a, bool) else sorted({*_ids(a), *_ids(b)}) for a, b in given))  # type: ignore[arg-type]  # three switches, then four arrays
@@ -79,23 +65,6 @@ def _only(given: Permissions, groups: set[int]) -> Permissions:
     return Permissions(given.can_create_groups, given.can_delete_groups, given.can_create_pkps, *arrays)
 
 
-@mutant("EP-360", also="ACC-140 EXEC-230 GRP-270 LIST-170 UKEY-100 UKEY-120")
-def action_taken_out_never_comes_back(node: Node) -> None:
-    """Ignore `add_action_to_group` of an action that was removed from the group."""
-    removed: set[tuple[int, int, bytes]] = set()
-
-    def remove(write: Write, acting_key: int, group: int, action: bytes) -> None:
-        write(acting_key, group, action)
-        removed.add((account_of(node, acting_key), group, action))
-
-    def add(write: Write, acting_key: int, group: int, action: bytes) -> None:
-        if (account_of(node, acting_key), group, action) not in removed:
-            write(acting_key, group, action)
-
-    wrap(node.accounts, "remove_action_from_group", remove)
-    wrap(node.accounts, "add_action_to_group", add)
-
-
 @mutant("GRPLIFE-140", also="EP-230 LIST-170")
 def second_removal_takes_a_wallet(node: Node) -> None:
     """Hide the account's first wallet when its second group is removed."""
@@ -114,29 +83,6 @@ def second_removal_takes_a_wallet(node: Node) -> None:
 
     wrap(node.accounts, "remove_group", remove)
     wrap(node.accounts, "wallets", wallets)
-
-
-@mutant("LIST-030", also="GRPLIFE-090 LIST-010 LIST-020")
-def update_after_removal_moves_the_group(node: Node) -> None:
-    """List an updated group last, once a group of the account was removed."""
-    removed: set[int] = set()
-    moved: dict[int, int] = {}
-
-    def remove(write: Write, acting_key: int, group: int) -> None:
-        write(acting_key, group)
-        removed.add(account_of(node, acting_key))
-
-    def update(write: Write, acting_key: int, group: Group, *lists: Sequence[bytes]) -> None:
-        write(acting_key, group, *lists)
-        if account_of(node, acting_key) in removed:
-            moved[account_of(node, acting_key)] = group.id
-
-    def groups(view: Callable[..., list[Group]], account: int, *page: int) -> list[Group]:
-        return sorted(view(account, *page), key=lambda group: group.id == moved.get(account))
-
-    wrap(node.accounts, "remove_group", remove)
-    wrap(node.accounts, "update_group", update)
-    wrap(node.accounts, "groups", groups)
 
 
 @mutant(

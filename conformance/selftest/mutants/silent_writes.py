@@ -34,11 +34,6 @@ from reference_node.node import Node
             also="ACC-140 ERR-170 GRPLIFE-110 GRPLIFE-160 SCOPE-050 UKEY-060",
         ),
         row(
-            "add_action_to_group",
-            breaks="EP-360",
-            also="ACC-140 EXEC-230 GRP-270 GRPLIFE-230 LIST-170 SCOPE-060 UKEY-100 UKEY-120 UKEY-310",
-        ),
-        row(
             "remove_action_from_group",
             breaks="ACT-100 EP-210",
             also="ACC-140 EXEC-230 SCOPE-060 UKEY-140 UKEY-160 UKEY-310",
@@ -48,14 +43,8 @@ from reference_node.node import Node
             breaks="PKP-010 PKP-060 EP-370",
             also="ACC-140 EXEC-230 GRP-270 GRPLIFE-230 LIST-170 SCOPE-070 UKEY-180 UKEY-200 UKEY-310",
         ),
-        row(
-            "remove_pkp_from_group",
-            breaks="EP-220",
-            also="ACC-140 EXEC-230 SCOPE-080 UKEY-220 UKEY-240 UKEY-310",
-        ),
         row("add_action", breaks="EP-280", also="ACC-090 ACC-140 ACT-060 EP-260"),
         row("update_action_metadata", breaks="ACT-060 ACT-100 EP-300", also="ACC-140 LIST-170"),
-        row("delete_action", breaks="ACT-100 EP-290", also="ACC-140 ACT-200 ERR-170"),
         row(
             "create_wallet",
             breaks="PKP-030 EP-350",

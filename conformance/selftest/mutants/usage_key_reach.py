@@ -19,12 +19,8 @@ LONGEST_RANGE = 100
     "UKEY-440",
     each=[
         row("add_group", breaks="UKEY-050", also="AUTH-080 SCOPE-130"),
-        row("remove_group", breaks="UKEY-070", also="AUTH-080"),
         row("create_wallet", breaks="UKEY-090 AUTH-080 AUTH-210", also="FLOW-060"),
-        row("add_action_to_group", breaks="UKEY-110 UKEY-300", also="AUTH-080 UKEY-290"),
-        row("remove_action_from_group", breaks="UKEY-150 UKEY-300", also="AUTH-080 UKEY-290"),
         row("add_pkp_to_group", breaks="UKEY-190 UKEY-300", also="AUTH-080 UKEY-290"),
-        row("remove_pkp_from_group", breaks="UKEY-230 UKEY-300", also="AUTH-080 UKEY-290"),
     ],
     also="AUTH-090 SCOPE-090",
 )
@@ -63,12 +59,6 @@ def arrays_are_read_as_ranges(node: Node) -> None:
         return range(min(ids), max(ids) + 1) if short else ids
 
     change_arrays(node, lambda ids: list(filled(ids)))
-
-
-@mutant("UKEY-300", also="AUTH-080 AUTH-090 SCOPE-090 UKEY-230 UKEY-440")
-def empty_array_means_all_groups(node: Node) -> None:
-    """Let a key with an empty `remove_pkp_from_groups` remove PKPs from all groups."""
-    acts_as_owner(node, "remove_pkp_from_group", lambda given: not given.remove_pkp_from_groups)
 
 
 @mutant("UKEY-330", also="ACC-120")

@@ -17,7 +17,6 @@ from conformance.selftest.tools.alter import (
     Forward,
     Received,
     body_of,
-    change_answer,
     change_body,
     change_items,
     each,
@@ -55,12 +54,6 @@ def _ids(change: Change) -> Callable[[Members], Members]:
             breaks="UKEY-440",
             also="UKEY-430",
         ),
-        row(
-            "no-array-as-0",
-            lambda body: {**{name: [0] for name in PERMISSION_ARRAYS}, **body},
-            breaks="UKEY-440",
-            also="UKEY-430",
-        ),
         row("no-execute-as-0", lambda body: {"execute_in_groups": [0], **body}, breaks="UKEY-440", also="UKEY-430"),
         row(
             "null-array-as-0",
@@ -69,41 +62,6 @@ def _ids(change: Change) -> Callable[[Members], Members]:
             also="EP-030 UKEY-450",
         ),
         row("text-as-flag", _flags(lambda v: bool(v) if isinstance(v, str) else v), breaks="UKEY-450", also="EP-030"),
-        row("1-as-flag", _flags(lambda value: True if value == 1 else value), breaks="UKEY-450", also="EP-030"),
-        row(
-            "id-as-array",
-            _arrays(lambda value: [value] if type(value) is int else value),
-            breaks="UKEY-450",
-            also="EP-030",
-        ),
-        row(
-            "object-as-array",
-            _arrays(lambda v: [*map(int, v)] if isinstance(v, dict) else v),
-            breaks="UKEY-450",
-            also="EP-030",
-        ),
-        row(
-            "false-as-0",
-            _ids(lambda item: int(item) if isinstance(item, bool) else item),
-            breaks="UKEY-450",
-            also="EP-030",
-        ),
-        row("empty-text-as-0", _ids(lambda item: 0 if item == "" else item), breaks="UKEY-450", also="EP-030"),
-        row(
-            "without-nulls",
-            _arrays(lambda v: [item for item in v if item is not None] if isinstance(v, list) else v),
-            breaks="UKEY-450",
-            also="EP-030",
-        ),
-        row(
-            "1.5-as-1",
-            _ids(lambda item: int(item) if isinstance(item, float) else item),
-            breaks="UKEY-460",
-            also="EP-030",
-        ),
-        row(
-            "2^64-as-0", _ids(lambda i: i % 2**64 if type(i) is int and i > 0 else i), breaks="UKEY-460", also="EP-030"
-        ),
         row("-1-as-1", _ids(lambda item: abs(item) if type(item) is int else item), breaks="UKEY-460", also="EP-030"),
     ]
 )
@@ -143,8 +101,6 @@ def _is_large(group: JsonValue) -> bool:
     "UKEY-360",
     "UKEY-370",
     each=[
-        row("value", lambda value: {"usage_api_key": value}, also="VER-050"),
-        row("secret-in-hex", lambda value: {"api_key_hash": f"0x{base64.b64decode(value).hex()}"}),
         row("reversed", lambda value: {"hint": value[::-1]}, also="VER-050"),
     ],
     also="EP-150",
@@ -167,34 +123,6 @@ def list_shows_the_key(node: Node, show: Callable[[str], Members]) -> None:
         return item if value is None else {**item, **show(value)}
 
     change_items(node, "list_api_keys", each(shown))
-
-
-@mutant("UKEY-360", also="VER-050")
-def update_answers_the_key_value(node: Node) -> None:
-    """Answer the key's value from `update_usage_api_key`."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        if not given.accepted:
-            return given
-        value = {**json.loads(given.body), "updated": json.loads(request.body)["usage_api_key"]}
-        return replace(given, body=json.dumps(value).encode())
-
-    intercept(node, "update_usage_api_key", handler)
-
-
-@mutant("UKEY-360", "VER-050")
-def creation_repeats_the_keys_before(node: Node) -> None:
-    """Answer the values of earlier keys, too, from `add_usage_api_key`."""
-    earlier: list[JsonValue] = []
-
-    def change(value: JsonValue) -> JsonValue:
-        if not isinstance(value, dict):
-            return value
-        earlier.append(value["usage_api_key"])
-        return {**value, "all": list(earlier)}
-
-    change_answer(node, "add_usage_api_key", change)
 
 
 @mutant(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TypeVar
 
 from pydantic import JsonValue
@@ -12,7 +11,7 @@ from conformance.profile.operations import PERMISSION_ARRAYS
 from conformance.selftest.tools.accounts import Write, permissions_of
 from conformance.selftest.tools.alter import change_body, change_items, each, wrap
 from conformance.selftest.tools.alter_contract import accepted_for_nothing, judge_only
-from conformance.selftest.tools.alter_permissions import change_arrays, change_permissions, refused_to_usage_keys
+from conformance.selftest.tools.alter_permissions import change_arrays, refused_to_usage_keys
 from conformance.selftest.tools.api_keys import Members, change_new_keys
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Permissions
@@ -38,15 +37,6 @@ def pkp_arrays_are_listed_for_each_other(node: Node) -> None:
     )
 
 
-@mutant("UKEY-010", also="ACC-100 KEYLIFE-010 LIST-050 LIST-170")
-def newest_usage_key_is_not_listed(node: Node) -> None:
-    """Leave the last key out of `list_api_keys`."""
-    change_items(node, "list_api_keys", lambda items: list(items[:-1]))
-
-
-EXCHANGED = {"name": "description", "description": "name"}
-
-
 def _at(name: str, kind: type[T], change: Callable[[T], JsonValue]) -> Callable[[Members], Members]:
     """Change a member of a body, where it is there and of this kind."""
     return lambda body: {**body, name: change(value)} if isinstance(value := body.get(name), kind) else body
@@ -55,32 +45,15 @@ def _at(name: str, kind: type[T], change: Callable[[T], JsonValue]) -> Callable[
 @mutant(
     each=[
         row(
-            "without-execute",
-            lambda body: {**body, "execute_in_groups": []},
-            breaks="UKEY-010",
-            also="EXEC-010 EXEC-240 SCOPE-010 SCOPE-020 UKEY-260 UKEY-280",
-        ),
-        row(
             "seventeenth-group-dropped",
             _at("execute_in_groups", list, lambda groups: groups[:16]),
             breaks="UKEY-010",
             also="UKEY-260 UKEY-290",
         ),
         row(
-            "name-in-ascii",
-            _at("name", str, lambda name: name.encode("ascii", "replace").decode()),
-            breaks="UKEY-020",
-        ),
-        row(
             "description-in-html",
             _at("description", str, lambda text: text.replace("&", "&amp;").replace("<", "&lt;")),
             breaks="UKEY-030",
-        ),
-        row(
-            "labels-exchanged",
-            lambda body: {EXCHANGED.get(name, name): value for name, value in body.items()},
-            breaks="UKEY-020 UKEY-030",
-            also="CHAIN-050",
         ),
     ],
     also="EP-110 LIST-170",
@@ -141,50 +114,12 @@ def write_of_a_usage_key_does_nothing(node: Node, method: str) -> None:
             breaks="UKEY-120 UKEY-160 UKEY-200 UKEY-240 UKEY-310 UKEY-320",
             also="AUTH-150 AUTH-160 LIM-040 UKEY-280",
         ),
-        row(
-            "0-only-alone",
-            lambda ids: [group for group in ids if group] or list(ids),
-            breaks="UKEY-310",
-            also="LIM-040",
-        ),
-        row(
-            "0-only-in-front",
-            lambda ids: [group for place, group in enumerate(ids) if group or not place],
-            breaks="UKEY-310",
-            also="LIM-040",
-        ),
-        row(
-            "first-id-alone",
-            lambda ids: list(ids[:1]),
-            breaks="UKEY-290",
-            also="EXEC-010 EXEC-350 UKEY-100 UKEY-140 UKEY-180 UKEY-220 UKEY-260 UKEY-310",
-        ),
     ],
     also="LIST-170 UKEY-010",
 )
 def arrays_of_a_new_key_lose_ids(node: Node, change: Callable[[Sequence[int]], Sequence[int]]) -> None:
     """Create usage keys with fewer group ids in their arrays than were sent; the label says which are kept."""
     change_arrays(node, change)
-
-
-@mutant("UKEY-320", also="LIM-040 LIST-170 UKEY-010 UKEY-120 UKEY-160 UKEY-200 UKEY-240")
-def wildcard_means_the_groups_of_today(node: Node) -> None:
-    """Replace the wildcard with the groups that exist when the key is created."""
-
-    def change(account: int, given: Permissions) -> Permissions:
-        existing = [group.id for group in node.accounts.groups(account, 0, 100)]
-        return replace(
-            given,
-            manage_ipfs_ids_in_groups=_today(given.manage_ipfs_ids_in_groups, existing),
-            add_pkp_to_groups=_today(given.add_pkp_to_groups, existing),
-            remove_pkp_from_groups=_today(given.remove_pkp_from_groups, existing),
-        )
-
-    change_permissions(node, change)
-
-
-def _today(ids: Sequence[int], existing: Sequence[int]) -> Sequence[int]:
-    return existing if 0 in ids else ids
 
 
 @mutant("UKEY-470", also="ERR-150 KEYLIFE-040")

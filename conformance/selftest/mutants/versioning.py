@@ -22,7 +22,6 @@ from conformance.selftest.tools.alter import (
     members,
     refusal,
 )
-from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 
@@ -90,16 +89,6 @@ def path_is_not_served(node: Node, operation: str) -> None:
     intercept(node, operation, handler)
 
 
-@mutant("VER-020", also="VER-030 VER-080")
-def description_needs_a_key(node: Node) -> None:
-    """Refuse openapi.json without a key."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        return await forward(request) if presented(request) else refusal(401)
-
-    intercept(node, DESCRIPTION, handler)
-
-
 def _without_path(found: Members, name: str) -> Members:
     return {**found, "paths": {path: item for path, item in _at(found, "paths").items() if name not in path}}
 
@@ -136,17 +125,6 @@ def description_is_yaml(node: Node) -> None:
         return Answered(200, ((b"content-type", b"application/yaml"),), b"openapi: 3.1.0\npaths: {}\n")
 
     intercept(node, DESCRIPTION, handler)
-
-
-@mutant("VER-030")
-def viewer_shows_another_description(node: Node) -> None:
-    """Show another description in the viewer."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        return replace(given, body=given.body.replace(b"openapi.json", b"https://petstore.example/v2.json"))
-
-    intercept(node, VIEWER, handler)
 
 
 @mutant("VER-030")
@@ -195,16 +173,6 @@ def description_says_put(node: Node) -> None:
 
 
 @mutant("VER-040")
-def description_is_of_another_prefix(node: Node) -> None:
-    """Describe paths under /api."""
-
-    def changed(found: Members) -> Members:
-        return {**found, "paths": {path.replace(CORE, "/api/"): item for path, item in _at(found, "paths").items()}}
-
-    _described(node, changed)
-
-
-@mutant("VER-040")
 def description_is_invalid(node: Node) -> None:
     """Describe a response without a description, which OpenAPI requires."""
 
@@ -216,17 +184,6 @@ def description_is_invalid(node: Node) -> None:
 
 
 # ------------------------------------------------------------------------------------------ answers as described
-
-
-@mutant("VER-050")
-def created_wallets_have_another_status(node: Node) -> None:
-    """Answer `create_wallet` with 201, which the description lacks."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        return replace(given, status=201) if given.accepted else given
-
-    intercept(node, "create_wallet", handler)
 
 
 @mutant("VER-050", also="ACC-090 ACT-060 EP-280 LIST-170")
@@ -296,7 +253,7 @@ def filter_of_actions_is_described_as_required(node: Node) -> None:
     _described(node, changed)
 
 
-@mutant("VER-050", each=[row("email", "NewAccount", "email"), row("jsParams", "RunRequest", "jsParams")])
+@mutant("VER-050", each=[row("jsParams", "RunRequest", "jsParams")])
 def what_may_be_left_out_is_described_as_required(node: Node, schema: str, name: str) -> None:
     """Require `{name}`, which may be left out, in the described schema `{schema}`."""
 

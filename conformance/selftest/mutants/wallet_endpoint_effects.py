@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
@@ -77,7 +76,6 @@ def listed_hashes_are_reversed(node: Node) -> None:
 @mutant(
     "EP-290",
     each=[
-        row("whatever-is-given", lambda _, former: former),
         row("where-no-description-is-given", lambda given, former: (given[0], given[1] or former[1])),
     ],
     also="ACT-060 EP-280 LIST-170",
@@ -162,7 +160,6 @@ CID = "get_service_action_ipfs_id"
             also="ACT-140 ACT-160 EP-330",
         ),
         row("every-account-exists", "account_exists", lambda _: True, breaks="EP-340", also="EP-400"),
-        row("no-account-exists", "account_exists", lambda _: False, breaks="EP-340"),
     ]
 )
 def answer_is_wrong(node: Node, operation: str, change: Callable[[JsonValue], JsonValue]) -> None:
@@ -188,16 +185,6 @@ def cid_is_new_each_time(node: Node) -> None:
     change_body(
         node, "get_service_action_ipfs_id", lambda code: f"{code}{next(times)}" if isinstance(code, str) else code
     )
-
-
-@mutant("EP-330", also="ACT-140 ACT-160 EP-030 EP-320 ERR-140")
-def cid_is_of_the_body_as_sent(node: Node) -> None:
-    """Compute the CID of the JSON text."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        return await forward(replace(request, body=json.dumps(request.body.decode()).encode()))
-
-    intercept(node, "get_service_action_ipfs_id", handler)
 
 
 @mutant("EP-330", also="ACT-140 ACT-150 ACT-160 EP-320")

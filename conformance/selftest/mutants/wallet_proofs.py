@@ -5,10 +5,9 @@ from __future__ import annotations
 import base64
 import json
 
-from eth_utils.crypto import keccak
 from pydantic import JsonValue
 
-from conformance.selftest.tools.accounts import Write, accounts_made
+from conformance.selftest.tools.accounts import Write
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, members, wrap
 from conformance.selftest.tools.alter_contract import former_admins, let_in, payers_of
 from conformance.selftest.tools.alter_envelopes import address_in
@@ -53,19 +52,6 @@ def proof_opens_another_operation(node: Node, operation: str, given: JsonValue) 
         return answer(200, given) if opened else await forward(request)
 
     intercept(node, operation, handler)
-
-
-@mutant("BILL-260")
-def strangers_see_the_first_balance(node: Node) -> None:
-    """Answer the first account's balance to a wallet that is no account's admin."""
-    made = accounts_made(node)
-
-    def balance(read: Write, wallet: Address) -> object:
-        admins = [node.accounts.account(account).admin_wallet for account in made]
-        has_account = wallet in admins or node.accounts.key_info(int.from_bytes(keccak(wallet))).account_hash
-        return read(wallet if has_account or not admins else admins[0])
-
-    wrap(node.billing, "balance", balance)
 
 
 @mutant("BILL-260")

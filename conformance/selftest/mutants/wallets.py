@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from eth_utils.address import to_checksum_address
 from pydantic import JsonValue
 
 from conformance.selftest.tools.accounts import account_of
@@ -15,7 +13,6 @@ from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
-    answer,
     body_of,
     change_answer,
     change_body,
@@ -26,11 +23,10 @@ from conformance.selftest.tools.alter import (
     refusal,
     wrap,
 )
-from conformance.selftest.tools.alter_contract import accepted_for_nothing, judge_only
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Wallet
 from reference_node.node import Node
-from reference_node.permission.keys import CURVE_ORDER, KeyDerivation, address_of, key_hash, parse_key
+from reference_node.permission.keys import CURVE_ORDER, KeyDerivation
 
 WALLET_LISTS = ("list_wallets", "list_wallets_in_group")
 Write = Callable[..., object]
@@ -43,13 +39,6 @@ def wallet_address_is_zero(node: Node) -> None:
     change_answer(node, "create_wallet", lambda value: {**members(value), "wallet_address": f"0x{'0' * 40}"})
 
 
-@mutant("PKP-030", also="EP-350 EP-430 VER-050")
-def wallet_address_without_0x(node: Node) -> None:
-    """Write addresses without 0x in `create_wallet` and in lists."""
-    change_answer(node, "create_wallet", lambda value: _bare(members(value), "wallet_address"))
-    change_items(node, WALLET_LISTS, each(lambda item: _bare(item, "wallet_address")))
-
-
 def _bare(item: dict[str, JsonValue], name: str) -> dict[str, JsonValue]:
     return {**item, name: str(item[name]).removeprefix("0x")}
 
@@ -57,28 +46,10 @@ def _bare(item: dict[str, JsonValue], name: str) -> dict[str, JsonValue]:
 @mutant(
     each=[
         row(
-            "address-as-id",
-            lambda item: {**item, "id": str(item["wallet_address"]).lower()},
-            breaks="PKP-020",
-            also="PKP-010 VER-050",
-        ),
-        row(
-            "no-description",
-            lambda item: {name: item[name] for name in item if name != "description"},
-            breaks="PKP-050",
-            also="ACC-080 MINT-070 VER-050",
-        ),
-        row(
             "no-name",
             lambda item: {name: item[name] for name in item if name != "name"},
             breaks="ACC-080",
             also="MINT-070 PKP-050 VER-050",
-        ),
-        row(
-            "empty-name-as-null",
-            lambda item: {**item, "name": item["name"] or None},
-            breaks="PKP-050",
-            also="ACC-080 VER-050",
         ),
         row("one-name-for-all", lambda item: {**item, "name": "wallet"}, breaks="PKP-050", also="LIST-170 MINT-070"),
     ]
@@ -86,18 +57,6 @@ def _bare(item: dict[str, JsonValue], name: str) -> dict[str, JsonValue]:
 def wallets_are_listed_otherwise(node: Node, change: Callable[[Members], Members]) -> None:
     """Show something else of each wallet in the lists; the label says what."""
     change_items(node, WALLET_LISTS, each(change))
-
-
-@mutant("PKP-020", also="PKP-130 VER-050")
-def wallet_id_without_0x(node: Node) -> None:
-    """Write wallet ids without 0x in lists, and accept them so where one is added or removed."""
-    change_items(node, WALLET_LISTS, each(lambda item: _bare(item, "id")))
-    change_body(node, ("add_pkp_to_group", "remove_pkp_from_group"), _with_0x)
-
-
-def _with_0x(value: JsonValue) -> JsonValue:
-    named = members(value).get("pkp_id")
-    return {**members(value), "pkp_id": f"0x{named.removeprefix('0x')}"} if isinstance(named, str) else value
 
 
 @mutant("PKP-010", also="EP-370 EXEC-230 GRP-270 SCOPE-070 UKEY-180")
@@ -111,46 +70,8 @@ def wallet_added_is_the_first_one(node: Node) -> None:
     wrap(node.accounts, "add_pkp_to_group", add)
 
 
-@mutant("PKP-110", also="ACC-110 EXEC-010 EXEC-020 EXEC-190 PKP-150 PKP-170 UKEY-260")
-def wallets_of_two_accounts_are_one(node: Node) -> None:
-    """Derive an account's n-th wallet from n alone, the same for all accounts."""
-    made: dict[int, bytes] = {}
-
-    def create(write: Write, acting_key: int, _: bytes, path: int, *labels: str) -> None:
-        account = node.accounts.key_info(acting_key).account_hash
-        number = len(node.accounts.wallets(account, 0, 100)) + 1
-        made[acting_key] = address_of(node.keys.wallet_key(number))
-        write(acting_key, made[acting_key], path, *labels)
-
-    wrap(node.accounts, "create_wallet", create)
-    _answer_address(node, lambda acting_key: made[acting_key])
-
-
-@mutant("PKP-110", also="ACC-140 EP-350 FLOW-040")
-def account_has_one_wallet(node: Node) -> None:
-    """Create one wallet for an account, and answer it from each `create_wallet`."""
-
-    def create(write: Write, acting_key: int, *arguments: object) -> None:
-        if not _wallets(node, acting_key):
-            write(acting_key, *arguments)
-
-    wrap(node.accounts, "create_wallet", create)
-    _answer_address(node, lambda acting_key: _wallets(node, acting_key)[0].address)
-
-
 def _wallets(node: Node, acting_key: int) -> list[Wallet]:
     return node.accounts.wallets(node.accounts.key_info(acting_key).account_hash, 0, 100)
-
-
-def _answer_address(node: Node, address: Callable[[int], bytes]) -> None:
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        secret = parse_key(request.key or "")
-        if not given.accepted or secret is None:
-            return given
-        return answer(200, {"wallet_address": to_checksum_address(address(key_hash(secret)))})
-
-    intercept(node, "create_wallet", handler)
 
 
 @mutant("LIST-170", also="ACC-080 EP-230 EP-350 LIST-050 PKP-030")
@@ -175,41 +96,12 @@ def wallet_is_in_one_group(node: Node) -> None:
     wrap(node.accounts, "add_pkp_to_group", add)
 
 
-@mutant("PKP-070", also="LIST-170")
-def wallet_leaves_every_group(node: Node) -> None:
-    """Take a wallet out of all groups of the account in `remove_pkp_from_group`."""
-    remove = node.accounts.remove_pkp_from_group
-
-    def remove_everywhere(_: Write, acting_key: int, group_id: int, wallet: bytes) -> None:
-        remove(acting_key, group_id, wallet)
-        _leave_others(node, acting_key, group_id, wallet, remove)
-
-    wrap(node.accounts, "remove_pkp_from_group", remove_everywhere)
-
-
 def _leave_others(node: Node, acting_key: int, group_id: int, wallet: bytes, remove: Write | None = None) -> None:
     account = node.accounts.key_info(acting_key).account_hash
     for group in node.accounts.groups(account, 0, 100):
         listed = [found.id for found in node.accounts.wallets_in_group(account, group.id, 0, 100)]
         if group.id != group_id and wallet in listed:
             (remove or node.accounts.remove_pkp_from_group)(account, group.id, wallet)
-
-
-@mutant("PKP-090", also="VER-050")
-def creation_answers_the_private_key(node: Node) -> None:
-    """Answer the wallet's private key from `create_wallet`."""
-    paths: list[int] = []
-
-    def create(write: Write, acting_key: int, wallet: bytes, path: int, *labels: str) -> None:
-        paths.append(path)
-        write(acting_key, wallet, path, *labels)
-
-    wrap(node.accounts, "create_wallet", create)
-    change_answer(
-        node,
-        "create_wallet",
-        lambda value: {**members(value), "key": base64.b64encode(node.keys.wallet_key(paths[-1])).decode()},
-    )
 
 
 @mutant("PKP-090", also="ERR-160")
@@ -232,16 +124,6 @@ def refusals_tell_the_private_key(node: Node) -> None:
     intercept(node, ("add_pkp_to_group", "remove_pkp_from_group"), handler)
 
 
-@mutant("PKP-090")
-def wallets_description_is_the_private_key(node: Node) -> None:
-    """Register a wallet with its private key as the description."""
-
-    def create(write: Write, acting_key: int, wallet: bytes, path: int, name: str, _: str) -> None:
-        write(acting_key, wallet, path, name, node.keys.wallet_key(path).hex())
-
-    wrap(node.accounts, "create_wallet", create)
-
-
 class PathsAreKeys(KeyDerivation):
     """Takes the derivation path itself as the private key."""
 
@@ -254,19 +136,6 @@ class PathsAreKeys(KeyDerivation):
 def derivation_path_is_the_private_key(node: Node) -> None:
     """Use the derivation path, which the contract shows, as the private key."""
     node.keys = PathsAreKeys(node.keys.root_secret)
-
-
-@mutant("PKP-130", also="EP-030")
-def wallet_ids_are_repaired(node: Node) -> None:
-    """Cut or pad a malformed PKP id to 64 digits."""
-    change_body(
-        node,
-        ("add_pkp_to_group", "remove_pkp_from_group"),
-        lambda value: _repaired(value) if isinstance(value, dict) else value,
-    )
-    change_body(
-        node, ("add_group", "update_group"), lambda value: _repaired_list(value) if isinstance(value, dict) else value
-    )
 
 
 def _repaired(body: Members) -> JsonValue:
@@ -312,20 +181,6 @@ def capitals_are_another_wallet(node: Node) -> None:
     intercept(node, ("add_pkp_to_group", "remove_pkp_from_group", "update_group"), handler)
 
 
-@mutant("PKP-180", also="ACC-140 EP-350 FLOW-040 SCOPE-030 UKEY-080")
-def wallet_of_a_usage_key_is_lost(node: Node) -> None:
-    """Answer a wallet that a usage key creates, where it may, and register it to no account."""
-    gateway = judge_only(node)
-
-    def create(write: Write, acting_key: int, *arguments: object) -> None:
-        if node.accounts.key_info(acting_key).is_account_key:
-            write(acting_key, *arguments)
-        else:
-            accepted_for_nothing(gateway, "create_wallet", acting_key, *arguments)
-
-    wrap(node.accounts, "create_wallet", create)
-
-
 @mutant("PKP-180", "UKEY-080", also="EP-230 LIST-170")
 def wallet_of_a_usage_key_is_hidden(node: Node) -> None:
     """Hide wallets that usage keys created from lists."""
@@ -341,19 +196,6 @@ def wallet_of_a_usage_key_is_hidden(node: Node) -> None:
 
     wrap(node.accounts, "create_wallet", create)
     wrap(node.accounts, "wallets", wallets)
-
-
-@mutant("PKP-090")
-def wallets_of_a_group_tell_their_private_keys(node: Node) -> None:
-    """Show each wallet's private key as its description in `list_wallets_in_group`."""
-
-    def listed(view: Callable[..., list[Wallet]], *arguments: int) -> list[Wallet]:
-        return [
-            wallet._replace(description=str(int.from_bytes(node.keys.wallet_key(wallet.derivation_path))))
-            for wallet in view(*arguments)
-        ]
-
-    wrap(node.accounts, "wallets_in_group", listed)
 
 
 @mutant("PKP-020", also="VER-050")
