@@ -439,8 +439,8 @@ def unknown_group(judge: Judge, node: Node) -> None:
     """An id that no group ever had, 0 as well, is refused by every group operation, and creates and changes nothing."""
     on = two_equal_groups(node)
     controls = [*on.accepted_writes(), node.groups.remove(on.alice, on.h)]
-    # 0 stands for all groups in the arrays of keys, and for none here; who keeps 32 or 64 bits takes the last for G.
+    # 0 stands for all groups in the arrays of keys, and for none here; who keeps 32 or 64 bits takes the others for G.
     with judge(), Refusals(node.session, control=controls, unchanged=on.lists(on.g)) as refusals:
-        for number, unknown in enumerate((900_000_000_000, 0, on.g + 2**32, on.g + 2**64)):
+        for number, unknown in enumerate((on.g + 2**32, 0, on.g + 2**64, on.g + 2**32)):
             for control in every_other(controls, number):
                 refusals.send(on.to(unknown, control), ["not_found", "invalid", "malformed"])
