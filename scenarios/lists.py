@@ -305,15 +305,17 @@ def lists_follow_wallet_and_action_writes(judge: Judge, node: Node) -> None:
 
 
 def check_pages(judge: Judge, node: Node, request: OutgoingRequest, items: Sequence[object]) -> None:
-    """Ask for pages of two, and for pages behind the last; `items` is the whole list, of three or more."""
+    """Ask for pages of two and of three, and for pages behind the last; `items` is the whole list, of three or more."""
     judge.set_up(bool(items), "a list that shows what was added")
     with judge.apart("LIST-040"):
         first = read_page(node.session, request, 0, 2)
         judge.same(len(first), 2, "the number of items on the first page of two")
-        read_page(node.session, request, 1, 2)
     with judge.apart("LIST-050"):
-        joined = read_pages(node.session, request, 2)
-        judge.that(counted(joined) == counted(items), f"each of {len(items)} items once on the pages of two", joined)
+        by_two = read_pages(node.session, request, 2)
+        by_three = [*read_page(node.session, request, 0, 3), *page_or_none(node.session, request, 1, 3)]
+        for name, joined in (("two", by_two), ("three", by_three)):
+            all_once = counted(joined) == counted(items)
+            judge.that(all_once, f"each of {len(items)} items once on the pages of {name}", joined)
     with judge.apart("LIST-060"):
         judge.same(page_or_none(node.session, request, len(items), 1), [], "the page behind the last item")
         behind = -(-len(items) // 2)

@@ -35,10 +35,23 @@ def page_number_is_ignored(node: Node, operation: str) -> None:
     change_query(node, operation, lambda query: {**query, "page_number": "0"})
 
 
-@mutant("LIST-060", each=["list_api_keys", "list_actions"])
-def page_number_needs_a_size(node: Node, operation: str) -> None:
-    """Answer the first page of `{operation}` where `page_size` is left out, whichever page is asked for."""
-    change_query(node, operation, lambda query: query if "page_size" in query else {**query, "page_number": "0"})
+@mutant("LIST-060")
+def page_number_needs_a_size(node: Node) -> None:
+    """Answer the first page of `list_actions` where `page_size` is left out, whichever page is asked for."""
+    change_query(node, "list_actions", lambda query: query if "page_size" in query else {**query, "page_number": "0"})
+
+
+@mutant("LIST-050")
+def pages_of_an_odd_size_overlap(node: Node) -> None:
+    """Begin the later pages of `list_wallets_in_group` with the last item of the page before where the size is odd."""
+
+    def page(view: Callable[..., list[object]], account: int, group: int, number: int, size: int) -> list[object]:
+        if number == 0 or size % 2 == 0 or size == 1:
+            return view(account, group, number, size)
+        begin = number * size - 1
+        return view(account, group, 0, int(LARGEST_PAGE))[begin : begin + size]
+
+    wrap(node.accounts, "wallets_in_group", page)
 
 
 @mutant("LIST-060", also="LIST-020 LIST-050")
