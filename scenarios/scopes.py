@@ -73,7 +73,7 @@ def creator_gains_no_scope(judge: Judge, node: Node) -> None:
         for request in tries:
             refusals.send(replace(request, credential=key), ["forbidden"])
     groups = [unchanged_list(node.session, "list_groups", alice)]
-    with judge("UKEY-070", "SCOPE-120"):
+    with judge("UKEY-070"):
         removal = replace(removes.changed(group_id=g), credential=key)
         must_refuse(node.session, removal, ["forbidden"], control=removes, unchanged=groups)
     node.groups.remove(alice, g)

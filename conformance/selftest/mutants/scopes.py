@@ -127,7 +127,7 @@ def creators_may_take_from_their_groups(node: Node) -> None:
     wrap(node.accounts, "remove_pkp_from_group", remove)
 
 
-@mutant("SCOPE-120", "UKEY-070", also="AUTH-080 AUTH-090 AUTH-210 SCOPE-090")
+@mutant("UKEY-070", also="AUTH-080 AUTH-090 AUTH-210 SCOPE-090")
 def creators_delete_their_groups(node: Node) -> None:
     """Let a usage key remove groups that it created."""
     created: set[tuple[int, int]] = set()
