@@ -18,6 +18,7 @@ from conformance.verify.faults import Fault
 from conformance.verify.judging import Notes
 from conformance.verify.observed import CaaAnswer
 from conformance.verify.rules.quotes import EVENTS, QUOTE, SECOND_EVENTS, SECOND_QUOTE
+from conformance.verify.rules.service import check_measured
 
 ISSUERS = frozenset({"issue", "issuewild"})
 PINNED = re.compile(r"\S@sha256:[0-9a-fA-F]{64}\}?$")
@@ -95,14 +96,12 @@ def _line(node: yaml.Node) -> int:
     return int(node.start_mark.line) + 1 if node.start_mark else 0
 
 
-def registers(reading: TextReading, _: Notes) -> str:
+def registers(reading: TextReading, notes: Notes) -> str:
     """ATT-130: the runtime events replay to the runtime register, and name the compose hash of /info."""
     register = reading.quote.report.rt_mr3
     measured = reading.measured(reading.events, register, EVENTS)
     info = reading.info
-    if measured.compose_hash != info.compose_hash:
-        got = f"measured {measured.compose_hash.hex()}, /info says {info.compose_hash.hex()}"
-        raise Fault("measured-compose-hash-differs", got, f"{EVENTS}, {INFO}")
+    check_measured(measured.compose_hash, reading, notes, f"{EVENTS}, {INFO}")
     if measured.app_id not in {b"", info.app_id}:
         got = f"measured {measured.app_id.hex()}, /info says {info.app_id.hex()}"
         raise Fault("measured-app-id-differs", got, f"{EVENTS}, {INFO}")

@@ -13,6 +13,7 @@ from conformance.verify.judging import Notes
 from conformance.verify.policy import TcbStatus
 from conformance.verify.quote import TdReport
 from conformance.verify.reading import Identity, Reading, check_replay, identity_of
+from conformance.verify.rules.service import check_measured
 
 QUOTE = f"{ATTESTATION}: quote"
 SECOND_QUOTE = f"{EVIDENCE_QUOTE}: quote"
@@ -86,9 +87,7 @@ def registers(reading: Reading, notes: Notes) -> str:
         _check_boot(events, index, register, notes)
     _note_names(events, notes)
     info = reading.info
-    if identity.compose_hash != info.compose_hash:
-        got = f"measured {identity.compose_hash.hex()}, /info says {info.compose_hash.hex()}"
-        raise Fault("measured-compose-hash-differs", got, f"{EVENTS}, {INFO}")
+    check_measured(identity.compose_hash, reading, notes, f"{EVENTS}, {INFO}")
     if identity.app_id != info.app_id:
         got = f"measured {identity.app_id.hex()}, /info says {info.app_id.hex()}"
         raise Fault("measured-app-id-differs", got, f"{EVENTS}, {INFO}")

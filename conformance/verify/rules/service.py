@@ -25,6 +25,16 @@ def _digest(text: str) -> bytes:
     return sha256(text.encode()).digest()
 
 
+def check_measured(measured: bytes, reading: Reading, notes: Notes, where: str) -> None:
+    """Raise Fault unless a log measured the compose hash of /info, which is wrong if the log has that of what runs."""
+    info = reading.info
+    if measured != info.compose_hash:
+        if measured == _digest(info.app_compose):
+            compose_hash(reading, notes)
+        got = f"measured {measured.hex()}, /info says {info.compose_hash.hex()}"
+        raise Fault("measured-compose-hash-differs", got, where)
+
+
 def image_pins(reading: Reading, notes: Notes) -> str:
     """Rule 2 (ATT-160)."""
     app_compose = reading.app_compose

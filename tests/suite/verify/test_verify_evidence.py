@@ -183,11 +183,12 @@ def test_fault_of_one_rule_blocks_others_without_charging_them() -> None:
     assert blocked == {Rule.REPORT_DATA, Rule.QUOTES, Rule.REGISTERS, Rule.SAME_MACHINE}
 
 
-def test_hash_that_is_not_of_what_runs_is_not_called_unregistered() -> None:
+def test_hash_that_is_not_of_what_runs_is_called_neither_unregistered_nor_unmeasured() -> None:
     not_allowed = observed(allowed_compose_hash=False).as_json()
     verified = judged(FAULTY["compose-hash-differs"].with_file("observed.json", not_allowed))
-    assert ("compose-hash-differs", "ATT-150") in refusals(verified)
+    assert refusals(verified) == {("compose-hash-differs", "ATT-150")}
     assert verified.result(Rule.AUTHORISATION).outcome is Outcome.BLOCKED
+    assert verified.result(Rule.REGISTERS).outcome is Outcome.BLOCKED
 
 
 @pytest.mark.parametrize(
