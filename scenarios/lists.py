@@ -318,8 +318,6 @@ def check_pages(judge: Judge, node: Node, request: OutgoingRequest, items: Seque
             judge.that(all_once, f"each of {len(items)} items once on the pages of {name}", joined)
     with judge.apart("LIST-060"):
         judge.same(page_or_none(node.session, request, len(items), 1), [], "the page behind the last item")
-        behind = -(-len(items) // 2)
-        judge.same(page_or_none(node.session, request, behind, 2), [], "the page behind the last page of two")
         judge.same(page_or_none(node.session, request, FAR_BEHIND, 2), [], "a page far behind the last")
         if node.session.profile.limits.page_size_default is not None:
             behind = len(items)  # whatever the default size is
