@@ -10,7 +10,7 @@ from conformance.report import RunRecord
 from conformance.requirements import Catalogue, Uncovered
 from conformance.verdict import Exchange, Failure, Outcome, Verdict
 
-ENTRY = {"section": "Limits", "text": "The node counts.", "observe": "o", "kind": [], "needs": ["http"]}
+ENTRY = {"section": "Limits", "text": "The node counts.", "observe": "o"}
 KNOWN = Catalogue.model_validate(
     {
         "requirements": [
