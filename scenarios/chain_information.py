@@ -28,6 +28,8 @@ HEX = re.compile("0x((?:[0-9a-f]{2})+)")
 ZERO_ADDRESS = f"0x{0:040x}"
 CHAIN_ID = re.compile("[1-9][0-9]*")
 CODE = re.compile("0x([0-9a-fA-F]{2}){32}")
+SHOWN = 80
+"""Characters of the chain configuration that are shown from an RPC URL's name on."""
 RPC_URLS = [
     # An RPC URL that is null or empty is not returned. An address for people is none, which its name tells; any other
     # URL is taken for one.
@@ -61,8 +63,9 @@ def chain_config(judge: Judge, node: Node) -> None:
         is_id = isinstance(chain, str) and CHAIN_ID.fullmatch(chain)
         judge.that(bool(is_id) or (type(chain) is int and chain >= 1), "a chain_id of at least 1", chain)
     with judge("CHAIN-020"):
-        found = [one for pattern in RPC_URLS for one in pattern.findall(answer.text)]
-        judge.that(not found, "no RPC endpoint in the chain configuration", answer.text)
+        begins = sorted({one.start() for pattern in RPC_URLS for one in pattern.finditer(answer.text)})
+        found = [answer.text[begin : begin + SHOWN] for begin in begins]
+        judge.that(not found, "no RPC endpoint in the chain configuration", found)
 
 
 @case("no-rpc-url", requirements=["CHAIN-020"], needs=["chain_rpc"])
