@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from urllib.parse import parse_qsl, urlsplit
 
@@ -100,19 +100,29 @@ def _told(body: str, most: int = 0) -> str:
     return text
 
 
+NAMED_EMPTY = 2
+"""How many members that are false or empty are named; of more, the number is told."""
+
+
 def _is_empty(value: object) -> bool:
     return value is False or value in ([], "", None)
 
 
 def _without_empty(value: object) -> str:
-    """A JSON value, of whose objects those members that are false or empty are only counted."""
+    """A JSON value, of whose objects those members that are false or empty come last and short."""
     if isinstance(value, list):
         return f"[{','.join(map(_without_empty, value))}]"
     if not isinstance(value, dict):
         return written(value)
     told = [f'"{name}":{_without_empty(inner)}' for name, inner in value.items() if not _is_empty(inner)]
-    empty = len(value) - len(told)
-    return f"{{{','.join([*told, *([f'{empty} false or empty'] if empty else [])])}}}"
+    return f"{{{','.join([*told, *_empty(value.items())])}}}"
+
+
+def _empty(members: Iterable[tuple[str, object]]) -> Iterator[str]:
+    """What is said of the members that are false or empty: their names, or how many they are."""
+    names = [name for name, value in members if _is_empty(value)]
+    if names:
+        yield f"false or empty: {' and '.join(names)}" if len(names) <= NAMED_EMPTY else f"{len(names)} false or empty"
 
 
 LONGEST_TOLD = 3_000
@@ -167,7 +177,7 @@ def asked_for(exchange: Exchanged) -> str:
 
 
 def _members(exchange: Exchanged, *, in_full: bool) -> str:
-    """The members of a request: labels last, and those that are false or empty only counted.
+    """The members of a request: labels last, and behind them those that are false or empty, in short.
 
     Pages and the suite's own description of what it makes are left out unless it is told in full.
     """
@@ -183,8 +193,7 @@ def _members(exchange: Exchanged, *, in_full: bool) -> str:
         for name, value in members
         if not _is_empty(value)
     ]
-    empty = len(members) - len(full)
-    return ", ".join([*full, *([f"{empty} false or empty"] if empty else [])])
+    return ", ".join([*full, *_empty(members)])
 
 
 def _value(value: object, longest: int) -> str:

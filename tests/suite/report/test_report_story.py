@@ -62,7 +62,7 @@ def test_story_tells_the_steps_that_concern_the_failing_request() -> None:
         "alice: list_wallets → 200, P, P2",
         'alice: add_group pkp_ids_permitted [P], name "G" → 200, G',
         "alice: add_group pkp_ids_permitted [P2] → 200, G2",
-        "alice: add_usage_api_key execute_in_groups [G], 1 false or empty → 200, K",
+        "alice: add_usage_api_key execute_in_groups [G], false or empty: can_create_pkps → 200, K",
         "bob: list_groups → 200, {}",
         "alice: remove_usage_api_key usage_api_key K → 200",
         "K: run_action jsParams {pkpId:P} → 403, not-permitted: no group lists it",
@@ -279,7 +279,8 @@ def test_long_answer_is_told_without_what_is_empty() -> None:
     item = {"name": "n" * 100, "description": "", "can_create_groups": False, "execute_in_groups": [2], "balance": 0}
     listed = asked("list_api_keys", answer=json.dumps([item, {**item, "execute_in_groups": []}]))
     (told,) = story(Conversation((listed,))).steps
-    assert '"execute_in_groups":[2],"balance":0,2 false or empty}' in told
+    assert '"balance":0,false or empty: description and can_create_groups}' in told
+    assert '"balance":0,3 false or empty}' in told
 
 
 def test_ids_of_a_request_that_was_not_sent_are_given_by_the_one_before_it() -> None:
@@ -353,7 +354,7 @@ def test_calls_of_the_contract_are_told_in_names() -> None:
     asks = replace(asked("", '{"jsonrpc": "2.0", "method": "eth_call"}'), contract=view)
     assert story(Conversation((made, sends, asks, asks), names=names)).steps == (
         "… new_account",
-        "carol's wallet: addGroup keyHash alice's account, name \"g\", 1 false or empty → mined",
+        "carol's wallet: addGroup keyHash alice's account, name \"g\", false or empty: pkpIds → mined",
         "… getAccount",
         'anybody: getAccount accountHash alice\'s account → {"admin":"carol\'s wallet in small letters"}',
     )
