@@ -145,28 +145,25 @@ def each_read_is_free(judge: Judge, node: Node) -> None:
     meter = meter_of(judge, node, objects.alice.key)
     reads = sample_reads(node, objects)
     reads["list_actions of a group"] = reads["list_actions"].changed(group_id=objects.group)
-    paged = [request for request in reads.values() if "page_number" in request.members]
-    with judge.apart():
-        for request in reads.values():
-            node.session.accept(request)
-    together = meter.price()
-    for name, request in reads.items() if together else ():  # which of them costs something
+    paged = {name: request for name, request in reads.items() if "page_number" in request.members}
+    by_usage_key = {name: replace(request, credential=objects.usage_key) for name, request in reads.items()}
+    # A page past the end may be refused, and a list to a usage key.
+    far = {name: replace(one, members={**one.members, "page_number": FAR}) for name, one in paged.items()}
+    for kind, requests in (("", reads), (" past its end", far), (" by a usage key", by_usage_key)):
+        ask = node.session.accept if requests is reads else node.session.send
         with judge.apart():
-            node.session.accept(request)
-            meter.must_be_as_it_was(name)
-    with judge.apart():
-        judge.same(together, 0, "the price of each read of the catalogue once, in cents")
-    with judge.apart():
-        for request in paged:  # a page past the end may be refused
-            node.session.send(replace(request, members={**request.members, "page_number": FAR}))
-        meter.must_be_as_it_was("pages past the end of each list")
-    with judge.apart():
-        for request in reads.values():
-            node.session.send(replace(request, credential=objects.usage_key))
-        meter.must_be_as_it_was("all reads by a usage key")
+            for request in requests.values():
+                ask(request)
+        together = meter.price()
+        for name, request in requests.items() if together else ():  # which of them costs something
+            with judge.apart():
+                node.session.send(request)
+                meter.must_be_as_it_was(f"{name}{kind}")
+        with judge.apart():
+            judge.same(together, 0, f"the price of each read{kind} once, in cents")
     with judge.apart():
         for number in node.session.some(range(MANY_READS)):
-            for request in paged if number < READS_OF_EACH else [reads["list_groups"]]:
+            for request in paged.values() if number < READS_OF_EACH else [reads["list_groups"]]:
                 node.session.accept(request)
         meter.must_be_as_it_was("all lists again and again")
 
