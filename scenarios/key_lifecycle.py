@@ -110,9 +110,9 @@ def metadata_update_replaces_labels(judge: Judge, node: Node) -> None:
         judge.same(sorted(map(list, labels_of(node, alice)), key=str), expected, "the labels of the usage keys")
 
     labels = (f"{node.label} renamed", f"described anew, {node.label}")
-    for _ in range(2):
+    for renamed in (("renamed once", "described once"), labels, labels):
         with judge():
-            rename(node, alice, key, *labels)
+            rename(node, alice, key, *renamed)
     with judge():
         must_be_listed(*labels)
     for emptied in ((f"{node.label} again", ""), ("", f"{node.label} without a name")):
