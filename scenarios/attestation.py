@@ -177,7 +177,7 @@ QUOTES = 20
 
 @case("nobody-chooses-the-report-data", requirements=["ATT-230"], needs=["attestation"])
 def nobody_chooses_the_report_data(judge: Judge, session: Session) -> None:
-    """No quote of /attestation has report data: of a caller's it could be that of forged evidence."""
+    """Nobody chooses the report data of /attestation's quote, which could otherwise be that of forged evidence."""
     require_verifier()
     asked, unknown = session.request("attestation"), b64encode(session.random.randbytes(32)).decode()
     chosen = random_hash(session.random).removeprefix("0x") * 2

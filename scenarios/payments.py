@@ -71,7 +71,8 @@ def payment_becomes_credit(judge: Judge, accounts: Accounts, payments: Payments,
         judge.same(second, first, "the credit of the second payment of 600 cents")
         judge.same(double, 2 * first, "the credit of a payment of 1,200 cents")
         for credit, cents in zip((odd, *great), amounts[3:], strict=True):
-            judge.same(600 * credit, cents * first, f"600 times the credit of a payment of {cents} cents")
+            due = f"{cents * first / 600:.15g} for a payment of {cents} cents, as {first} for one of 600"
+            judge.that(600 * credit == cents * first, f"a credit of {due}", credit)
 
 
 @case("amount-is-the-intents", requirements=["BILL-130"], needs=BUYS)
