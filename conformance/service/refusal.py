@@ -343,7 +343,10 @@ def _success_members(answer: Answer) -> list[tuple[str, object]]:
         return []
     if operation.is_list:
         page = body if operation.page_member is None else descend(body, tuple(operation.page_member.split(".")))
-        return [("the page", page)] if isinstance(page, list) and (page or page is body) else []
+        # A refusal may be an array: what makes it a page is an item with all that items of this list have.
+        shown = {*(operation.items or {}).values()}
+        items = [item for item in page if isinstance(item, dict)] if isinstance(page, list) else []
+        return [("the page", page)] if shown and any(shown <= {*item} for item in items) else []
     if not isinstance(body, dict):
         return []
     names = {wire for name, wire in operation.response.items() if name not in SAID_BY_REFUSALS_TOO} - {WHOLE}

@@ -16,6 +16,7 @@ from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import (
     ControlNotAccepted,
     Departure,
+    LeakyRefusal,
     NotAccepted,
     NotRefused,
     ProfileSilent,
@@ -103,6 +104,25 @@ def test_refused_read_needs_no_reads(session: Session, alice: Account) -> None:
     _, control = session.accept(session.request("list_groups", alice.key, **first))
 
     must_refuse(session, session.request("list_groups", **first), ["unauthenticated"], control=control, unchanged=[])
+
+
+@pytest.mark.parametrize(
+    ("body", "is_page"),
+    [
+        (["Bad Request"], False),
+        ([], False),
+        ([{"name": "unauthenticated", "description": "send a key"}], False),
+        ([{"id": 1, "name": "g", "description": "d"}], True),
+    ],
+)
+def test_refused_list_may_hold_an_array_but_no_page(
+    session: Session, node: TinyNode, alice: Account, body: object, is_page: bool
+) -> None:
+    _, control = session.accept(session.request("list_groups", alice.key, page_number=0, page_size=1))
+    node.faults["list_groups"] = always(401, body)
+    unkeyed = session.request("list_groups", page_number=0, page_size=1)
+    with pytest.raises(LeakyRefusal, match="the page") if is_page else nullcontext():
+        must_refuse(session, unkeyed, ["unauthenticated"], control=control, unchanged=[])
 
 
 def test_many_refusals_share_one_look_at_the_state(
