@@ -113,7 +113,7 @@ def furnished(node: Node) -> Furnished:
     node.groups.remove_pkp(alice, g.id, q.id)
     node.groups.add_action(alice, g.id, y)
     node.groups.remove_action(alice, g.id, hashed_cid(y))
-    for cid in (x.cid, y, z):
+    for cid in (z, x.cid, y):  # what is added last stays
         node.actions.add(alice, cid)
     node.actions.update(alice, x.hash, "renamed")
     node.actions.delete(alice, hashed_cid(z))
