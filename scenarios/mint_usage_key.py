@@ -51,13 +51,13 @@ def mints(judge: Judge, node: Node) -> None:
         judge.that(isinstance(key, str), "a usage_api_key", key)
     with judge("MINT-090"):
         secret = bytes_of_base64(printed(key))
-        judge.same(len(secret), 32, "the number of secret bytes")
+        judge.same(len(secret), 32, "the number of secret bytes in `usage_api_key`")
         judge.same(base64_of(secret), key, "standard base64 with its padding")
 
 
 @case(
     "wallet-of-the-secret",
-    requirements=["MINT-080"],
+    requirements=["MINT-080", "MINT-090"],
     uses=[{"crypto.usage_key_wallet_derivation": "secret_is_private_key"}],
 )
 def wallet_of_the_secret(judge: Judge, node: Node) -> None:
@@ -65,9 +65,11 @@ def wallet_of_the_secret(judge: Judge, node: Node) -> None:
     request = node.minting.request(MINT, node.wallets.new("carol"))
     with judge():
         minted = node.session.accept(request)[0].value
-    secret = bytes_of_base64(printed(member(minted, "usage_api_key"))).hex()
-    with judge():
-        judge.same_hex(member(minted, "wallet_address"), address_of_private_key(secret), "the minted wallet")
+    secret = bytes_of_base64(printed(member(minted, "usage_api_key")))
+    with judge("MINT-090"):
+        judge.same(len(secret), 32, "the number of secret bytes in `usage_api_key`")
+    with judge("MINT-080"):
+        judge.same_hex(member(minted, "wallet_address"), address_of_private_key(secret.hex()), "the minted wallet")
 
 
 @case("beside-a-wallet-mint", requirements=["MINT-100"])
