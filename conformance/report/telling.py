@@ -199,11 +199,10 @@ def _members(exchange: Exchanged, *, in_full: bool) -> str:
 def _value(value: object, longest: int) -> str:
     if envelope := _envelope(value):
         return envelope
-    text = value if isinstance(value, str) else _bare(value)
-    text = plain(text)
-    if isinstance(value, str) and not any(form.fullmatch(value) for form in (VARIABLE, LONG_HEX, CID)):
-        return json.dumps(cut(text, longest), ensure_ascii=False)
-    return text
+    if not isinstance(value, str):
+        return plain(_bare(value))
+    is_name = any(form.fullmatch(value) for form in (VARIABLE, LONG_HEX, CID))
+    return plain(value if is_name else json.dumps(cut(value, longest), ensure_ascii=False))
 
 
 def _envelope(value: object) -> str:

@@ -275,6 +275,13 @@ def test_other_pages_of_the_same_list_are_told() -> None:
     assert told[4].startswith('alice: list_groups page_number "2"')
 
 
+def test_white_space_in_a_text_is_told_apart() -> None:
+    codes = [asked("get_action_ipfs_id", json.dumps(f"main(){end}"), answer='"c"') for end in ("\n", "\r\n", " ")]
+    assert story(Conversation((*codes,))).steps == tuple(
+        f'anybody: get_action_ipfs_id "main(){end}" → 200, "c"' for end in ("\\n", "\\r\\n", " ")
+    )
+
+
 def test_long_answer_is_told_without_what_is_empty() -> None:
     item = {"name": "n" * 100, "description": "", "can_create_groups": False, "execute_in_groups": [2], "balance": 0}
     listed = asked("list_api_keys", answer=json.dumps([item, {**item, "execute_in_groups": []}]))
