@@ -118,10 +118,11 @@ def check(judge: Judge, node: Node, requests: Requests, lists: str, ids: tuple[s
     listed = read_list(node.session, lists, alice)
     for place, member_name in enumerate(("name", "description")):
         texts = pluck(listed, member_name)
+        others = [text for text in texts if text not in [labels[place] for labels in given]]
         with judge.apart(ids[place % len(ids)]):
             for labels in given:
-                expected = f"each item to keep the {member_name} that it was given, one of them {labels[place]!r}"
-                judge.that(labels[place] in texts, expected[:SHOWN], texts)
+                expected = f"an item with the {member_name} that it was given, {labels[place]!r}"
+                judge.that(labels[place] in texts, expected[:SHOWN], f"others that none was given: {printed(others)}")
 
 
 @case("of-groups", requirements=["GRP-020", "GRP-030"], needs=NEEDS, uses=OF_GROUPS)
