@@ -17,6 +17,7 @@ hides no other. Every requirement of a case has to be judged in some block.
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -58,6 +59,8 @@ class Judge:
         self._left = set(requirements)
         self._requirements = tuple(requirements)
         self._failures: list[Departure] = []
+        self._apart: Counter[tuple[str, ...]] = Counter()
+        self._departed: dict[Departure, tuple[str, ...]] = {}
 
     @contextmanager
     def __call__(self, *requirements: str, unchanged: str = "", why: str = "") -> Iterator[None]:
@@ -88,11 +91,13 @@ class Judge:
     @contextmanager
     def apart(self, *requirements: str, unchanged: str = "", why: str = "") -> Iterator[None]:
         """A block that nothing after it depends on: after a departure in it the case goes on, and fails at its end."""
+        self._apart[requirements] += 1
         try:
             with self(*requirements, unchanged=unchanged, why=why):
                 yield
         except Departure as problem:
             self._failures.append(problem)
+            self._departed[problem] = requirements
 
     def set_up(self, holds: bool, expected: str) -> None:
         """End the case as inconclusive unless a condition of its set-up holds."""
@@ -158,10 +163,18 @@ class Judge:
         """
         if self._failures:
             for failure in self._failures:
-                failure.step = failure.step or step(failure)
+                failure.step = failure.step or f"{step(failure)}{self._share(failure)}"
             raise Departure.first_of(self._failures)
         if self._left:
             raise UnjudgedRequirement(f"no block of the case judges {', '.join(sorted(self._left))}")
+
+    def _share(self, failure: Departure) -> str:
+        """How many of the blocks apart that judge the same as this one failed, where most of several did not."""
+        requirements = self._departed.get(failure)
+        if requirements is None:
+            return ""
+        failed, tried = [*self._departed.values()].count(requirements), self._apart[requirements]
+        return f" ({failed} of {tried} such checks)" if 2 * failed < tried else ""
 
 
 SERVICES: Mapping[type, Callable[[CaseRun], object]] = {

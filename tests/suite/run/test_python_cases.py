@@ -126,6 +126,23 @@ def test_case_goes_on_after_a_failure_that_stands_apart(tmp_path: Path, target: 
     )
 
 
+def test_failure_that_stands_apart_says_of_how_many_checks_it_is(tmp_path: Path, target: Target) -> None:
+    text = """
+        @case("five", requirements=["GRP-010", "GRP-020"])
+        def five(judge: Judge, accounts: Accounts) -> None:
+            '''One of five values is another.'''
+            for value in range(5):
+                with judge.apart("GRP-010"):
+                    judge.that(value != 3, "another value", value)
+            with judge.apart("GRP-020"):
+                judge.same(1, 2, "the only value")
+    """
+    found = outcome(tmp_path, text, target)
+    assert found.failure is not None
+    assert found.failure.step == "line 13 (1 of 5 such checks)"
+    assert "(and 1 more: line 15: " in found.failure.got
+
+
 def test_many_failures_that_stand_apart_are_cut_with_a_mark(tmp_path: Path, target: Target) -> None:
     text = """
         @case("many", requirements=["GRP-010"])
