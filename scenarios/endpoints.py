@@ -222,7 +222,12 @@ def add_group(judge: Judge, node: Node) -> None:
         judge.same_hexes(pluck(actions, "hashed_cid"), [hashed], "the actions of the group")
 
 
-@case("update-group", requirements=["EP-180", "GRPLIFE-090"], needs=NEEDS, uses=["wire.list_groups.item_fields"])
+@case(
+    "update-group",
+    requirements=["EP-180", "GRPLIFE-020", "GRPLIFE-030", "GRPLIFE-090"],
+    needs=NEEDS,
+    uses=["wire.list_groups.item_fields"],
+)
 def update_group(judge: Judge, node: Node) -> None:
     """update_group replaces a group's name, description and lists, and leaves other groups as they are."""
     alice = node.accounts.new().key
@@ -247,8 +252,10 @@ def update_group(judge: Judge, node: Node) -> None:
     new_lists: dict[str, object] = {"pkp_ids_permitted": [q.id], "cid_hashes_permitted": [y]}
     with judge("EP-180"):
         node.session.call("update_group", alice, group_id=g.id, **labels, **new_lists)
-    with judge.apart("EP-180", why="update_group replaces name and description of the group"):
-        listed(0, labels["name"], labels["description"])
+    updated = only(node.groups.list(alice), "id", member(ids, "0"))
+    for requirement, label in (("GRPLIFE-020", "name"), ("GRPLIFE-030", "description")):
+        with judge.apart(requirement, "EP-180", why=f"update_group replaces the {label} of the group"):
+            judge.same(member(updated, label), labels[label], f"the {label} of the group")
     with judge.apart("EP-180", why="update_group replaces the permitted wallets and actions of the group"):
         lists(g.id, q, y)
     with judge.apart("GRPLIFE-090", why="update_group leaves the other groups as they are"):
