@@ -105,6 +105,10 @@ class ConversationExchange:
     """What a request to the chain calls; None for all others."""
     not_sent: bool = False
     """Whether the case computed what this request would have given: a script that repeats the case sends it."""
+    at_once: bool = False
+    """Whether another request of the case was under way at the same time."""
+    restarted: bool = False
+    """Whether the node was restarted between the exchange before it and this one."""
 
 
 @dataclass(frozen=True)

@@ -371,6 +371,7 @@ class Target:
         raw = RawExchange(
             message.method, url, message.headers, message.body,
             response.status_code, dict(response.headers), body.text, time.perf_counter() - began, _name(operation),
+            began=began,
         )  # fmt: skip
         number = self._noted(raw, log)
         if response.status_code in OF_GATEWAYS and (proxy := forwarder(url)):
@@ -419,8 +420,8 @@ class Target:
     def _unanswered(
         self, message: Message, url: str, began: float, log: ExchangeLog, operation: Operation | None
     ) -> int:
-        sent = (message.method, url, message.headers, message.body)
-        return self._noted(RawExchange(*sent, None, {}, "", time.perf_counter() - began, _name(operation)), log)
+        sent, seconds = (message.method, url, message.headers, message.body), time.perf_counter() - began
+        return self._noted(RawExchange(*sent, None, {}, "", seconds, _name(operation), began=began), log)
 
     def _noted(self, raw: RawExchange, log: ExchangeLog) -> int:
         if self.timings is not None:

@@ -75,7 +75,13 @@ def conversation(
     values = _Values(secrets.names, groups)
     values.find_in(kept, computed)
     shown = [
-        replace(_shown(raw, values, number, secrets), contract=contract_call(raw), not_sent=number in computed)
+        replace(
+            _shown(raw, values, number, secrets),
+            contract=contract_call(raw),
+            not_sent=number in computed,
+            at_once=any(raw.is_beside(other) for other in kept if other is not raw),
+            restarted=raw.restarted,
+        )
         for number, raw in enumerate(kept)
     ]
     index = None if departed is None else departed - log.forgotten

@@ -49,6 +49,15 @@ class RawExchange:
     """The operation that was called; empty for the chain and for files."""
     cut: int = 0
     """Characters of the answer's body that are not kept."""
+    began: float = 0.0
+    """Seconds on the clock of `time.perf_counter` when it was sent; 0 where nobody looked."""
+    restarted: bool = False
+    """Whether the node was restarted between the exchange before it and this one."""
+
+    def is_beside(self, other: RawExchange) -> bool:
+        """Whether one of the two was sent before the other one was answered."""
+        timed = self.began > 0 and other.began > 0
+        return timed and self.began < other.began + other.seconds and other.began < self.began + self.seconds
 
     @property
     def timing(self) -> Timing:
@@ -84,6 +93,7 @@ class ExchangeLog:
         """What the long answers that the case may hold take in memory."""
         self.spending = Spending()
         """What the case has spent by these exchanges."""
+        self._restarted = False
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -109,12 +119,18 @@ class ExchangeLog:
                 self._weight -= weight - SMALL_ANSWER  # it is not held
                 raise TooLargeError(f"answers of one case that take more than {MOST_OF_A_CASE} bytes of memory")
 
+    def note_restart(self) -> None:
+        """Keep with the exchange that comes next that the node was restarted before it."""
+        self._restarted = True
+
     def add(self, exchange: RawExchange) -> int:
         """Add an exchange. Returns its number."""
         self._secrets.seen.note_addresses(exchange.response_body)
         if (cut := len(exchange.response_body) - LONGEST_KEPT) > 0:
             exchange = replace(exchange, response_body=exchange.response_body[:LONGEST_KEPT], cut=cut)
         with self._lock:
+            if self._restarted:
+                exchange, self._restarted = replace(exchange, restarted=True), False
             self._exchanges.append(exchange)
             return self._forgotten + len(self._exchanges) - 1
 

@@ -153,6 +153,9 @@ def _items(body: str) -> Sequence[Mapping[str, object]]:
     return []
 
 
+RESTARTED = "(the node is restarted)"
+
+
 def _with_gaps(
     exchanges: Sequence[Exchanged], told: Sequence[int], names: Names, left_out: int, full: Set[int]
 ) -> Iterator[str]:
@@ -163,15 +166,29 @@ def _with_gaps(
         if number - before == 2 and between and _tells(between[0], exchanges[number]):
             yield step(between[0], names, given)
         elif number - before > 1:
-            yield _gap(number - before - 1 - len(between), between)
+            yield from _gaps(number - before - 1 - len(between), between)
+        if exchanges[number].restarted:
+            yield RESTARTED
         yield step(exchanges[number], names, given, in_full=number in full)
         given |= exchanges[number].given.keys()
         before = number
 
 
+def _gaps(left_out: int, between: Sequence[Exchanged]) -> Iterator[str]:
+    """What lies between two steps, before and after each restart of the node."""
+    begin = 0
+    for at in [at for at, one in enumerate(between) if one.restarted]:
+        if left_out or at > begin:
+            yield _gap(left_out, between[begin:at])
+        yield RESTARTED
+        left_out, begin = 0, at
+    if left_out or between[begin:]:
+        yield _gap(left_out, between[begin:])
+
+
 def _tells(alone: Exchanged, following: Exchanged) -> bool:
     """Whether the step of a request that lies alone between two tells more than its operation would."""
-    return bool(credentials_of(alone)) and request_of(alone) != request_of(following)
+    return not alone.restarted and bool(credentials_of(alone)) and request_of(alone) != request_of(following)
 
 
 def _gap(left_out: int, between: Sequence[Exchanged]) -> str:
@@ -180,4 +197,6 @@ def _gap(left_out: int, between: Sequence[Exchanged]) -> str:
     listed = [f"{number} {name}" if number > 1 else name for name, number in asked.items()]
     if between and all(is_bearer(one) for one in between):
         listed[-1] += " as Bearer"
+    if between and all(one.at_once for one in between):
+        listed[-1] += " at once"
     return cut(f"… {', '.join([*([f'{left_out} requests'] if left_out else []), *listed])}", LONGEST_GAP)

@@ -56,7 +56,7 @@ def step(exchange: Exchanged, names: Names, earlier: Set[str], *, in_full: bool 
         if name.title() == WALLET_AUTH
     ]
     sender = [names.shown(exchange.contract.sender)] if exchange.contract and exchange.contract.sender else []
-    who = next(iter([*sender, *credentials, *proof]), "anybody")
+    who = next(iter([*sender, *credentials, *proof]), "anybody") + (", at once with others" if exchange.at_once else "")
     run = "".join(f"{names.values[cid]}, " for cid in code_cids(exchange) if cid in names.values)
     in_path = "".join(f"{found} " for found in IN_PATH.findall(urlsplit(exchange.url).path))
     asked = f"{asked_for(exchange)} {in_path if exchange.operation else ''}{run}{_members(exchange, in_full=in_full)}"

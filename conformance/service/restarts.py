@@ -26,3 +26,4 @@ class Restarts:
         session.settle()
         restart(target.profile, target.base_url, how, target.restarter, target.pause)
         session.recent_reads.forget()
+        session.log.note_restart()

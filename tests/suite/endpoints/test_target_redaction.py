@@ -455,3 +455,17 @@ def test_key_that_looks_like_what_stands_in_place_of_keys_is_hidden(key: str) ->
         assert hidden.startswith("a $API_KEY_1")
         assert hidden.endswith(" b")
         assert len(hidden) < 50
+
+
+def test_conversation_marks_what_was_sent_at_once_and_what_follows_a_restart() -> None:
+    log = ExchangeLog(secrets())
+    for began, seconds in ((1, 2), (2, 2), (4.5, 0.5), (0, 9)):
+        log.add(RawExchange("GET", "http://node/x", {}, None, 200, {}, "{}", seconds, began=began))
+    log.note_restart()
+    for began in (6, 7):
+        log.add(RawExchange("GET", "http://node/x", {}, None, 200, {}, "{}", 0.5, began=began))
+
+    shown = conversation(log, secrets(), 5, GroupMembers()).exchanges
+
+    assert [one.at_once for one in shown] == [True, True, False, False, False, False]
+    assert [one.restarted for one in shown] == [False, False, False, False, True, False]

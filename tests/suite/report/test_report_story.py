@@ -275,6 +275,32 @@ def test_other_pages_of_the_same_list_are_told() -> None:
     assert told[4].startswith('alice: list_groups page_number "2"')
 
 
+def test_requests_at_once_and_restarts_are_marked() -> None:
+    made = asked("new_account", API_KEY_1=".api_key")
+    together = [replace(asked("add_action", '{"name":"a"}', by="API_KEY_1"), at_once=True) for _ in range(3)]
+    after = replace(asked("list_actions", by="API_KEY_1", answer="[]"), restarted=True)
+    assert story(Conversation((made, *together, after))).steps == (
+        "anybody: new_account → 200, alice",
+        "… 2 add_action at once",
+        'alice, at once with others: add_action name "a" → 200',
+        "(the node is restarted)",
+        "alice: list_actions → 200, []",
+    )
+
+
+def test_restart_stands_between_what_was_asked_before_and_after_it() -> None:
+    made = asked("new_account", API_KEY_1=".api_key")
+    reads = [asked("list_groups", by="API_KEY_1"), replace(asked("list_wallets", by="API_KEY_1"), restarted=True)]
+    told = story(Conversation((made, *reads, *reads, asked("list_actions", by="API_KEY_1", answer="[]")))).steps
+    assert told[1:-1] == (
+        "… list_groups",
+        "(the node is restarted)",
+        "… list_wallets, list_groups",
+        "(the node is restarted)",
+        "… list_wallets",
+    )
+
+
 def test_white_space_in_a_text_is_told_apart() -> None:
     codes = [asked("get_action_ipfs_id", json.dumps(f"main(){end}"), answer='"c"') for end in ("\n", "\r\n", " ")]
     assert story(Conversation((*codes,))).steps == tuple(
