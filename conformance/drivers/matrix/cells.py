@@ -31,6 +31,23 @@ LISTINGS = ("this", "other", "both", "wildcard", "none")
 """Where an action or a wallet is listed; `wildcard`: only by the wildcard in this group."""
 ITEMS = ("this", "other", "both", "none")
 """The actions and wallets of an account. Those that no group lists show the effect of the wildcard."""
+KEYS_IN = {
+    "none": " in no group",
+    "this": " in 'this'",
+    "other": " in 'other'",
+    "several": " in 'this' and 'other'",
+    "zero": " in every group",
+}
+"""The values of `execute_in_groups` in words."""
+LISTED_IN = {
+    "this": "in 'this'",
+    "other": "in 'other'",
+    "both": "in both groups",
+    "wildcard": "under the wildcard of 'this'",
+    "none": "in no group",
+    "foreign": "of another account",
+}
+"""Where an action or a wallet is listed, in words."""
 FOREIGN_WALLET = "foreign"
 ACCOUNT_KEYS = frozenset({"account", "other_account"})
 ENDING: frozenset[Kind] = frozenset({"removed", "expired"})
@@ -90,6 +107,18 @@ class Cell:
     def id(self) -> str:
         """`usage-several/this/other/2`: key, listing of the action, listing of the wallet, number of accounts."""
         return f"{self.row}/{self.action}/{self.wallet}/{self.accounts}"
+
+    @property
+    def told(self) -> str:
+        """In words: `a usage key in 'this' and 'other', the action in 'this', the wallet in no group`."""
+        key = f"{self.kind.replace('_', ' ')} key{KEYS_IN.get(self.groups, '')}"
+        article = "an" if key[0] in "aeo" else "a"
+        return f"{article} {key}, the action {LISTED_IN[self.action]}, the wallet {LISTED_IN[self.wallet]}"
+
+    def is_beside(self, other: Cell) -> bool:
+        """Whether the two differ in the key, the action, the wallet or the number of accounts alone."""
+        pairs = zip(self.id.split("/"), other.id.split("/"), strict=True)
+        return sum(one != another for one, another in pairs) == 1
 
     @property
     def arrangement(self) -> Arrangement:

@@ -6,7 +6,7 @@ the others, so that the report can draw which are wrong.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Annotated, Literal
 
@@ -130,11 +130,20 @@ class Matrix:
         first, *others = self._wrong
         problem = self._wrong[first]
         problem.charge(sorted({_contradicted(cell) for cell in self._wrong}))
-        problem.expected = f"{problem.expected}, for {self._run.cells[first.id].reason}"
+        problem.expected = f"{problem.expected} by {first.told}: {self._run.cells[first.id].reason}"
         if others:
             more = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
             problem.got += f"; wrong are also {', '.join(cell.id for cell in others[:NAMED])}{more}"
+        if right := [*self._right_beside(first)][:NAMED]:
+            problem.got += f"; right are {', '.join(right)}"
         return problem
+
+    def _right_beside(self, wrong: Cell) -> Iterator[str]:
+        """The cells beside a wrong one that were tried and are right, with what they gave."""
+        for cell in self._cells:
+            verdict = self._run.cells[cell.id].verdict
+            if cell.is_beside(wrong) and verdict in {CellVerdict.GRANTED, CellVerdict.REFUSED}:
+                yield f"{cell.id} ({verdict})"
 
 
 def _contradicted(cell: Cell) -> str:

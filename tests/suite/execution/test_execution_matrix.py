@@ -64,6 +64,13 @@ def test_wrong_cell_is_named_with_the_rules_reason_and_the_command_that_tries_it
     assert text.endswith("again: service-conformance run --case execution_rule::matrix")
 
 
+def test_wrong_cell_is_told_in_words_beside_a_right_one() -> None:
+    outcome = matrix_of(("account/this/this/1", "account/none/this/1"), account_key_needs_nothing)
+    assert outcome.failure is not None
+    assert "by an account key, the action in no group, the wallet in 'this': " in outcome.failure.expected
+    assert outcome.failure.got.endswith("; right are account/this/this/1 (granted)")
+
+
 def test_other_cells_are_tried_after_a_wrong_one() -> None:
     verdicts = [cell.verdict for cell in matrix_of(("account/*/*/1",), account_key_needs_nothing).cells]
     assert (verdicts.count(CellVerdict.GRANTED), verdicts.count(CellVerdict.WRONG)) == (12, 13)
