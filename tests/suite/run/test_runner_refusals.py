@@ -185,7 +185,8 @@ def test_changed_state_is_charged_to_the_requirement_that_refusals_change_nothin
 
 
 def test_refused_list_that_holds_items_nevertheless_fails(run: Run, node: TinyNode) -> None:
-    node.faults["list_groups"] = lambda asked: node.honest(asked) if asked.key else Told(401, [{"id": 1}])
+    page = [{"id": 1, "name": "g", "description": "d"}]
+    node.faults["list_groups"] = lambda asked: node.honest(asked) if asked.key else Told(401, page)
 
     outcome = run("""\
         steps:
