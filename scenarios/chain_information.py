@@ -40,7 +40,7 @@ RPC_URLS = [
     re.compile("(?i)wss?://"),
 ]
 ON_CHAIN = ("managed_accounts", "chain_rpc")
-AT_ONCE, ROUNDS = 8, 3
+AT_ONCE, ROUNDS = 8, 2
 
 
 # -------------------------------------------------------------------------------------------- what the node says of it
