@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from conformance.report.judgement import Judgement
 from conformance.report.results import CaseResult, RequirementResult, Results
-from conformance.requirements import Level
+from conformance.requirements import Level, catalogue
 from conformance.verdict import Verdict
 
 
@@ -23,9 +23,12 @@ def broken(results: Results) -> tuple[RequirementResult, ...]:
     """
     ranks = {name: rank for rank, name in enumerate(_named(results.cases))}
     failed = [requirement for requirement in results.requirements if requirement.verdict is Judgement.FAIL]
-    return tuple(
-        sorted(failed, key=lambda one: (one.id not in ranks, one.level is Level.SILENT, ranks.get(one.id, len(ranks))))
-    )
+    restating = catalogue().restatements
+
+    def key(one: RequirementResult) -> tuple[bool, bool, bool, int]:
+        return one.id not in ranks, one.id in restating, one.level is Level.SILENT, ranks.get(one.id, len(ranks))
+
+    return tuple(sorted(failed, key=key))
 
 
 def failed_cases(results: Results) -> tuple[CaseResult, ...]:

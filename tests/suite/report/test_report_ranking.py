@@ -77,6 +77,15 @@ def test_general_statements_come_after_those_that_they_restate() -> None:
     assert [requirement.id for requirement in broken(results)] == ["ENV-260", "ERR-050"]
 
 
+def test_case_of_a_general_statement_comes_after_that_of_what_it_restates() -> None:
+    rule = "attestation::nobody-chooses-the-report-data"
+    made = run_that_breaks({"attestation::whole-chain": ["ATT-010"], rule: ["ATT-230"]})
+    cases = [case.model_copy(update={"exchanges": 20 if case.case == rule else 0}) for case in made.cases]
+    results = made.model_copy(update={"cases": (*cases,)})
+    assert [requirement.id for requirement in broken(results)] == ["ATT-230", "ATT-010"]
+    assert [case.case for case in failed_cases(results)] == [rule, "attestation::whole-chain"]
+
+
 def test_what_the_specification_says_comes_before_what_it_leaves_to_the_profile() -> None:
     results = run_that_breaks(
         {"lists::order-of-the-other-lists": ["LIST-110"], "lists::pages-of-list-wallets-in-group": ["LIST-050"]}
