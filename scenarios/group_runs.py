@@ -181,10 +181,13 @@ def removal_leaves_the_wildcard(judge: Judge, node: Node) -> None:
         in_actions.runs("y with p")
 
 
-def lacking(items: Sequence[object], name: str, given: Sequence[str]) -> list[str]:
-    """Which of the ids or hashes that were given no item has."""
+def must_hold_all(judge: Judge, items: Sequence[object], name: str, given: Sequence[str], what: str) -> None:
+    """Raise a departure unless each of the ids or hashes that were given is that of an item."""
     listed = pluck(items, name)
-    return [one for one in given if not any(same_hex(other, one) for other in listed)]
+    missing = [one for one in given if not any(same_hex(other, one) for other in listed)]
+    judge.that(
+        not missing, f"a list of all {len(given)} {what} of the group", {"items": len(items), "missing": missing}
+    )
 
 
 @case(
@@ -206,13 +209,11 @@ def many_of_everything(judge: Judge, node: Node) -> None:
     long = bound(node, on.alice, wallets, hashes)
     lists = Permitted(judge, node, on, node.usage_keys.executing_in(on.alice, long))
     with judge.apart("GRP-040"):
-        ids = [pkp.id for pkp in wallets]
-        judge.same(lacking(node.pkps.list(on.alice, long), "id", ids), [], f"what the list lacks of {len(ids)} wallets")
+        must_hold_all(judge, node.pkps.list(on.alice, long), "id", [pkp.id for pkp in wallets], "wallets")
         lists.runs("y with p")
         node.signing.must_sign(lists.key, on.y, wallets[-2])
     with judge.apart("GRP-050"):
-        missing = lacking(node.actions.list(on.alice, long), "hashed_cid", hashes)
-        judge.same(missing, [], f"what the list lacks of {len(hashes)} actions")
+        must_hold_all(judge, node.actions.list(on.alice, long), "hashed_cid", hashes, "actions")
         lists.runs("x with q")
     node.groups.remove(on.alice, long)
     before += [bound(node, on.alice, [on.q], [on.y]) for _ in range(LONG_LIST - 1)]
