@@ -196,7 +196,7 @@ def removed_key_is_not_revived(judge: Judge, node: Node) -> None:
         node.session.accept(node.groups.creation(key))[1],
     ]
     reads = [unchanged_list(node.session, name, alice) for name in ("list_api_keys", "list_groups")]
-    with judge("KEYLIFE-110"), Refusals(node.session, control=does, unchanged=reads) as refusals:
+    with judge.apart("KEYLIFE-110"), Refusals(node.session, control=does, unchanged=reads) as refusals:
         refusals.send(does[0].changed(usage_api_key=unknown), ["not_found"])
         refusals.send(replace(does[-1].changed(), credential=unknown), ["unauthenticated"])
     node.usage_keys.remove(alice, key)
