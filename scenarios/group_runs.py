@@ -182,11 +182,13 @@ def removal_leaves_the_wildcard(judge: Judge, node: Node) -> None:
 
 
 def must_hold_all(judge: Judge, items: Sequence[object], name: str, given: Sequence[str], what: str) -> None:
-    """Raise a departure unless each of the ids or hashes that were given is that of an item."""
+    """Raise a departure unless the items have the ids or hashes that were given, each once."""
     listed = pluck(items, name)
     missing = [one for one in given if not any(same_hex(other, one) for other in listed)]
     judge.that(
-        not missing, f"a list of all {len(given)} {what} of the group", {"items": len(items), "missing": missing}
+        not missing and len(items) == len(given),
+        f"a list of all {len(given)} {what} of the group",
+        {"items": len(items), "missing": missing},
     )
 
 
