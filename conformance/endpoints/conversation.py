@@ -112,7 +112,7 @@ def _kept(exchanges: Sequence[RawExchange]) -> list[int]:
     begin = len(exchanges) - _newest(exchanges)
     givers: dict[str, int] = {}
     for number, raw in enumerate(exchanges[:begin]):
-        for _, _, value in _leaves(raw.response_body):
+        for _, _, value in leaves(raw.response_body):
             if isinstance(value, str):
                 givers.setdefault(value, number)
     kept = set(range(begin, len(exchanges)))
@@ -164,7 +164,7 @@ class _Values:
                 if first.get(own, -1) > number:
                     variable = self.variables.setdefault(own, self._variable("id"))
                     self.given.setdefault(number, {})[variable] = self._in_list(address, computed[number].member)
-            for name, path, value in _leaves(raw.response_body):
+            for name, path, value in leaves(raw.response_body):
                 if isinstance(value, str) and value not in found and first.get(value, -1) > number:
                     found.add(value)
                     variable = self.variables.setdefault(value, self._variable(name))
@@ -233,7 +233,7 @@ def _words(text: str) -> Iterator[str]:
         yield found[0].partition("=")[2]  # the value of `group_id=…` in a query
 
 
-def _leaves(body: str) -> Iterator[tuple[str, str, object]]:
+def leaves(body: str) -> Iterator[tuple[str, str, object]]:
     """The values inside of a JSON text: the name of the member, the filter of jq, the value. Nothing of other texts."""
     try:
         value = parse(body)

@@ -5,10 +5,10 @@ Specification, "Resources and their fields": a key value is returned once, and e
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import takewhile
 
+from conformance.endpoints.conversation import leaves
 from conformance.endpoints.messages import Answer
 from conformance.endpoints.redaction import Secrets
 from conformance.problems import Mismatch
@@ -29,29 +29,14 @@ def must_hide(answer: Answer, key: str, what: str) -> None:
 
 
 def _place(answer: Answer, key: str) -> str:
+    """The header that holds a key, or the filter of jq for the value in the body."""
     secret = Secrets()
     secret.learn(key)
     for name, value in answer.headers.items():
         if secret.found_in(value):
             return f"the header {name}"
-    try:
-        parts = _texts(json.loads(answer.text), "")
-    except (ValueError, RecursionError):
-        parts = iter(())
-    return next((f"{path} of the body" for path, text in parts if path and secret.found_in(text)), "the body")
-
-
-def _texts(value: object, path: str) -> Iterator[tuple[str, str]]:
-    """The texts in a JSON value with their places, as `[0].name`."""
-    if isinstance(value, dict):
-        for name, part in value.items():
-            yield f"the name of a member of {path or 'the object'}", name
-            yield from _texts(part, f"{path}.{name}".lstrip("."))
-    elif isinstance(value, list):
-        for at, part in enumerate(value):
-            yield from _texts(part, f"{path}[{at}]")
-    elif isinstance(value, str):
-        yield path, value
+    held = (path for _, path, value in leaves(answer.text) if isinstance(value, str) and secret.found_in(value))
+    return f"{next(held, 'a part')} of the body"
 
 
 def shared_prefix(secrets: Sequence[str | bytes]) -> int:

@@ -32,9 +32,9 @@ def test_distinct_bytes_counts_over_all_secrets() -> None:
 @pytest.mark.parametrize(
     ("body", "headers", "place"),
     [
-        ('[{"name": "a"}, {"held": {"key": "KEY"}}]', {}, "[1].held.key of the body"),
-        ('{"KEY": 1}', {}, "the name of a member of the object of the body"),
-        ("no JSON: KEY", {}, "the body"),
+        ('[{"name": "a"}, {"held": {"key": "KEY"}}]', {}, '.[1]["held"]["key"] of the body'),
+        ('{"KEY": 1}', {}, "a part of the body"),
+        ("no JSON: KEY", {}, "a part of the body"),
         ("{}", {"x-key": "KEY"}, "the header x-key"),
     ],
 )
