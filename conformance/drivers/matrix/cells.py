@@ -6,7 +6,7 @@ Specification, "Endpoints / Execution rule"; the decision is `conformance.servic
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
@@ -31,6 +31,15 @@ LISTINGS = ("this", "other", "both", "wildcard", "none")
 """Where an action or a wallet is listed; `wildcard`: only by the wildcard in this group."""
 ITEMS = ("this", "other", "both", "none")
 """The actions and wallets of an account. Those that no group lists show the effect of the wildcard."""
+KEYS: Mapping[Kind, str] = {
+    "account": "an account key",
+    "usage": "a usage key",
+    "removed": "a removed usage key",
+    "expired": "an expired usage key",
+    "other_account": "another account's key",
+    "other_usage": "another account's usage key",
+}
+"""The kinds of keys in words."""
 KEYS_IN = {
     "none": " in no group",
     "this": " in 'this'",
@@ -111,9 +120,8 @@ class Cell:
     @property
     def told(self) -> str:
         """In words: `a usage key in 'this' and 'other', the action in 'this', the wallet in no group`."""
-        key = f"{self.kind.replace('_', ' ')} key{KEYS_IN.get(self.groups, '')}"
-        article = "an" if key[0] in "aeo" else "a"
-        return f"{article} {key}, the action {LISTED_IN[self.action]}, the wallet {LISTED_IN[self.wallet]}"
+        key = f"{KEYS[self.kind]}{KEYS_IN.get(self.groups, '')}"
+        return f"{key}, the action {LISTED_IN[self.action]}, the wallet {LISTED_IN[self.wallet]}"
 
     def is_beside(self, other: Cell) -> bool:
         """Whether the two differ in the key, the action, the wallet or the number of accounts alone."""
