@@ -252,7 +252,6 @@ def update_group(judge: Judge, node: Node) -> None:
     new_lists: dict[str, object] = {"pkp_ids_permitted": [q.id], "cid_hashes_permitted": [y]}
     with judge("EP-180"):
         node.session.call("update_group", alice, group_id=g.id, **labels, **new_lists)
-    with judge("EP-180"):
         updated = only(node.groups.list(alice), "id", member(ids, "0"))
     for requirement, label in (("GRPLIFE-020", "name"), ("GRPLIFE-030", "description")):
         with judge.apart(requirement, "EP-180", why=f"update_group replaces the {label} of the group"):
