@@ -174,7 +174,7 @@ class Judge:
         if requirements is None:
             return ""
         failed, tried = [*self._departed.values()].count(requirements), self._apart[requirements]
-        return f" ({failed} of {tried} such checks)" if 2 * failed < tried else ""
+        return f" ({failed} of {tried} such checks failed)" if 2 * failed < tried else ""
 
 
 SERVICES: Mapping[type, Callable[[CaseRun], object]] = {

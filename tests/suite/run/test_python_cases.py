@@ -139,7 +139,7 @@ def test_failure_that_stands_apart_says_of_how_many_checks_it_is(tmp_path: Path,
     """
     found = outcome(tmp_path, text, target)
     assert found.failure is not None
-    assert found.failure.step == "line 13 (1 of 5 such checks)"
+    assert found.failure.step == "line 13 (1 of 5 such checks failed)"
     assert "(and 1 more: line 15: " in found.failure.got
 
 
