@@ -25,7 +25,7 @@ from conformance.drivers.openapi.description import Description
 from conformance.drivers.openapi.requests import described_requests
 from conformance.endpoints import redaction
 from conformance.endpoints.bodies import body_of
-from conformance.endpoints.conversation import _leaves
+from conformance.endpoints.conversation import leaves
 from conformance.endpoints.messages import TITLE
 from conformance.problems import Problem
 from conformance.report import causes, difference, objects
@@ -212,7 +212,7 @@ STRUCTURES: dict[str, Structure] = {
     "logs of a run": Structure(lambda lines: "a line 0x00\n" * lines, private_keys, 100_000),
     "values of an answer": Structure(
         lambda number: json.dumps([{"a": str(at), "b": [at]} for at in range(number)]),
-        lambda text: list(_leaves(text)),
+        lambda text: list(leaves(text)),
         50_000,
     ),
     "a label of its charset": Structure(
