@@ -261,7 +261,7 @@ def payers_send_the_writes(judge: Judge, node: Node) -> None:
         judge.that(receivers == {node.contract.address.lower()}, "transactions to the contract", receivers)
     senders = {printed(one["from"]) for one in sent}
     with judge("CHAIN-080"):
-        judge.that(senders <= published, f"senders among {published}", senders)
+        judge.that(senders <= published, f"no sender but {', '.join(sorted(published))}", senders)
     with judge("CHAIN-190"):
         judge.that(all(node.session.chain.balance(sender) > 0 for sender in senders), "senders with gas", senders)
 

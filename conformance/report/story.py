@@ -161,15 +161,23 @@ def _with_gaps(
 ) -> Iterator[str]:
     before = -1 - left_out
     given: set[str] = set()
+    above: dict[str, Exchanged] = {}
+
+    def told_of(exchange: Exchanged, *, in_full: bool) -> str:
+        called = asked_for(exchange)
+        text = step(exchange, names, given, above=above.get(called), in_full=in_full)
+        above[called] = exchange
+        return text
+
     for number in told:
         between = exchanges[max(before + 1, 0) : number]
         if number - before == 2 and between and _tells(between[0], exchanges[number]):
-            yield step(between[0], names, given)
+            yield told_of(between[0], in_full=False)
         elif number - before > 1:
             yield from _gaps(number - before - 1 - len(between), between)
         if exchanges[number].restarted:
             yield RESTARTED
-        yield step(exchanges[number], names, given, in_full=number in full)
+        yield told_of(exchanges[number], in_full=number in full)
         given |= exchanges[number].given.keys()
         before = number
 

@@ -28,6 +28,9 @@ USUAL_METHODS = frozenset({"GET", "POST"})
 LONGEST_STEP, LONGEST_IN_FULL = 200, 400
 LONGEST_TEXT, LONGEST_CODE = 30, 80
 """Characters of a text inside of a step, and of a text that is all of its request."""
+AS_ABOVE = "as above"
+LEAST_ALIKE = 2
+"""Members of a request that are as in an earlier step, of which the step says no more."""
 SHORT_ANSWER = 60
 """Characters of an answer that is told with any step, if it gives no object a name."""
 WALLET_AUTH = "X-Wallet-Auth"
@@ -45,8 +48,13 @@ def writes(exchange: Exchanged) -> bool:
     return bool(exchange.operation) and not exchange.operation.startswith(READS)
 
 
-def step(exchange: Exchanged, names: Names, earlier: Set[str], *, in_full: bool = False) -> str:
-    """``alice: add_group pkp_ids_permitted [P] → 200, G``. What an earlier step gave, too, is given again."""
+def step(
+    exchange: Exchanged, names: Names, earlier: Set[str], *, above: Exchanged | None = None, in_full: bool = False
+) -> str:
+    """``alice: add_group pkp_ids_permitted [P] → 200, G``. What an earlier step gave, too, is given again.
+
+    `above`: the newest step told that called the same; what both have alike is told there.
+    """
     credentials = [
         f"{names.of(name)}{' as Bearer' if is_bearer(exchange) else ''}" for name in credentials_of(exchange)
     ]
@@ -59,7 +67,8 @@ def step(exchange: Exchanged, names: Names, earlier: Set[str], *, in_full: bool 
     who = next(iter([*sender, *credentials, *proof]), "anybody") + (", at once with others" if exchange.at_once else "")
     run = "".join(f"{names.values[cid]}, " for cid in code_cids(exchange) if cid in names.values)
     in_path = "".join(f"{found} " for found in IN_PATH.findall(urlsplit(exchange.url).path))
-    asked = f"{asked_for(exchange)} {in_path if exchange.operation else ''}{run}{_members(exchange, in_full=in_full)}"
+    members = _members(exchange, above, in_full=in_full)
+    asked = f"{asked_for(exchange)} {in_path if exchange.operation else ''}{run}{members}"
     asked = cut(names.shown(asked), LONGEST_STEP)
     longest = LONGEST_IN_FULL if in_full else LONGEST_STEP
     answer = ["no answer" if exchange.status is None else str(exchange.status)]
@@ -69,8 +78,14 @@ def step(exchange: Exchanged, names: Names, earlier: Set[str], *, in_full: bool 
     answer += [f"{names.of(name)} again" if name in earlier else names.of(name) for name in exchange.given]
     is_short = not writes(exchange) and not exchange.given and 0 < len(exchange.response_body) <= SHORT_ANSWER
     if in_full or is_short or (exchange.status or 0) >= REFUSED:
-        answer += [cut(names.shown(_told(exchange.response_body, longest)), longest)]
+        told = _told(exchange.response_body, longest)
+        is_again = above is not None and len(told) > SHORT_ANSWER and _is_refused_with(above, exchange.status, told)
+        answer += [AS_ABOVE if is_again else cut(names.shown(told), longest)]
     return f"{who}: {asked.rstrip()} → {', '.join(filter(None, answer))}"
+
+
+def _is_refused_with(exchange: Exchanged, status: int | None, told: str) -> bool:
+    return exchange.status == status and (status or 0) >= REFUSED and _told(exchange.response_body) == told
 
 
 def _proved(header: str) -> str:
@@ -176,24 +191,36 @@ def asked_for(exchange: Exchanged) -> str:
     return f"{called} by {exchange.method}" if rare else called
 
 
-def _members(exchange: Exchanged, *, in_full: bool) -> str:
+def _members(exchange: Exchanged, above: Exchanged | None, *, in_full: bool) -> str:
     """The members of a request: labels last, and behind them those that are false or empty, in short.
 
-    Pages and the suite's own description of what it makes are left out unless it is told in full.
+    Pages and the suite's own description of what it makes are left out unless it is told in full; several members
+    that are as in the request `above` are told by that alone.
     """
-    body = [] if '"jsonrpc"' in (exchange.request_body or "") else body_members(exchange)
-    body = [*exchange.contract.arguments.items()] if exchange.contract else body
-    members = [*parse_qsl(urlsplit(exchange.url).query), *body]
     members = [
-        member for member in members if in_full or not (member[0].startswith("page_") or member[1] == DESCRIPTION)
+        member
+        for member in _all_members(exchange)
+        if in_full or not (member[0].startswith("page_") or member[1] == DESCRIPTION)
     ]
+    before = _all_members(above) if above else []
+    alike = [member for member in members if member in before]
+    is_alike = len(alike) >= LEAST_ALIKE
+    members = [member for member in members if not is_alike or member not in alike]
     members.sort(key=lambda member: member[0].endswith(LABELS))
     full = [
         name if value is True else f"{name} {_value(value, LONGEST_TEXT if name else LONGEST_CODE)}".strip()
         for name, value in members
         if not _is_empty(value)
     ]
-    return ", ".join([*full, *_empty(members)])
+    as_above = [f"else {AS_ABOVE}" if members else AS_ABOVE] if is_alike else []
+    return ", ".join([*full, *_empty(members), *as_above])
+
+
+def _all_members(exchange: Exchanged) -> list[tuple[str, object]]:
+    """What a request asks for, in its query and in its body, or in the arguments of a call."""
+    body = [] if '"jsonrpc"' in (exchange.request_body or "") else body_members(exchange)
+    body = [*exchange.contract.arguments.items()] if exchange.contract else body
+    return [*parse_qsl(urlsplit(exchange.url).query), *body]
 
 
 def _value(value: object, longest: int) -> str:

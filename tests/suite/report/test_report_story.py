@@ -19,6 +19,8 @@ WALLET = "0x" + "ab" * 32
 OTHER = "0x" + "cd" * 32
 REFUSAL = '{"title": "Forbidden", "status": 403, "code": "not-permitted", "detail": "no group lists it"}'
 
+LONG_REFUSAL = "no group lists it " * 4 + "at all"
+
 
 def asked(
     operation: str, body: str = "{}", *, by: str = "", status: int = 200, answer: str = "{}", **given: str
@@ -220,6 +222,19 @@ def test_same_request_is_told_with_what_it_was_answered_before() -> None:
         "… 2 list_groups",
         'alice: remove_action_from_group group_id "7" → 200',
         "alice: list_actions → 200, []",
+    )
+
+
+def test_what_is_as_in_an_earlier_step_of_the_same_operation_is_not_told_again() -> None:
+    made = asked("add_usage_api_key", API_KEY_1=".usage_api_key")
+    update = '{"usage_api_key":"${API_KEY_1}","can_create_pkps":true,"execute_in_groups":[%s]}'
+    run = asked("run_action", '{"code":"x","jsParams":{"a":1}}', by="API_KEY_1", status=403, answer=LONG_REFUSAL)
+    updates = [asked("update_usage_api_key", update % groups) for groups in ("1", "0")]
+    assert story(Conversation((made, updates[0], run, updates[1], run))).steps[1:] == (
+        "anybody: update_usage_api_key usage_api_key K, can_create_pkps, execute_in_groups [1] → 200",
+        f'K: run_action code "x", jsParams {{a:1}} → 403, {LONG_REFUSAL}',
+        "anybody: update_usage_api_key execute_in_groups [0], else as above → 200",
+        "K: run_action as above → 403, as above, as before update_usage_api_key",
     )
 
 
