@@ -13,6 +13,7 @@ from conformance.report.results import ConversationExchangeShown, ConversationSh
 from conformance.service.derivations import code_cid, hashed_cid
 from conformance.values.ids import Cid
 from conformance.values.json_text import parse, written
+from conformance.values.shown_text import with_powers
 from conformance.verdict import Conversation, ConversationExchange
 
 Exchanged = ConversationExchange | ConversationExchangeShown
@@ -46,12 +47,12 @@ class Names:
     """Value to name; credentials are not among them."""
 
     def shown(self, text: str) -> str:
-        """A text with names in place of variables and values; other long hex values are shortened."""
+        """A text with names in place of variables and values, other long hex values cut, and powers of two named."""
         for value in sorted(self.values, key=len, reverse=True):
             if len(value) >= SHORTEST:
                 text = text.replace(value, self.values[value])
         text = VARIABLE.sub(lambda found: self.of(found[1]), text)
-        return LONG_HEX.sub(r"\1\2…\3", text)
+        return with_powers(LONG_HEX.sub(r"\1\2…\3", text))
 
     def of(self, variable: str) -> str:
         """The name of a variable."""

@@ -49,3 +49,21 @@ KEPT = "\n\t"
 def _code_units(character: str) -> str:
     units = character.encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+
+
+NUMBER = re.compile(r"(?<![\w.])[1-9]\d{7,77}(?![\w.])")
+WIDTHS = {24: 16, 31: 1 << 17, 32: 1 << 17, 53: 1 << 17, 63: 1 << 17, 64: 1 << 17, 128: 1 << 17, 256: 1 << 17}
+"""Bits at which formats of numbers end (that of 24 is single precision), and how near to them a number is named so."""
+
+
+def with_powers(text: str) -> str:
+    """A text whose numbers tell that they lie at the end of a format: ``16777217 (2^24 + 1)``."""
+    return NUMBER.sub(lambda found: f"{found[0]}{_power(int(found[0]))}", text)
+
+
+def _power(number: int) -> str:
+    for bits, near in WIDTHS.items():
+        beyond = number - (1 << bits)
+        if abs(beyond) <= near:
+            return f" (2^{bits})" if beyond == 0 else f" (2^{bits} {'+' if beyond > 0 else '-'} {abs(beyond)})"
+    return ""

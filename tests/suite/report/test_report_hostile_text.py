@@ -34,7 +34,7 @@ from conformance.report.site import collect, write_site
 from conformance.report.write import write_results
 from conformance.run.allure import attachments, details
 from conformance.survey import Notes, written
-from conformance.values.shown_text import cell, plain
+from conformance.values.shown_text import cell, plain, with_powers
 from conformance.verdict import Conversation, ConversationExchange, Failure, Outcome, Verdict
 
 PAYLOADS = {
@@ -323,3 +323,16 @@ def test_written_profile_with_a_long_text_can_be_loaded(tmp_path: Path) -> None:
     file = tmp_path / "node.yaml"
     file.write_text(written(notes, "http://n", []), encoding="utf-8")
     assert load_profile(file).base_url == "http://n"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("chainId 18446744073709582953", "chainId 18446744073709582953 (2^64 + 31337)"),
+        ('{"cents":16777217,"more":16777300}', '{"cents":16777217 (2^24 + 1),"more":16777300}'),
+        ("4294967295, 9007199254740992", "4294967295 (2^32 - 1), 9007199254740992 (2^53)"),
+        (f"0x4294967295 a4294967296 4294967296.5 1795891895 {'9' * 500}", None),
+    ],
+)
+def test_numbers_at_the_end_of_a_format_are_told_as_powers(text: str, shown: str | None) -> None:
+    assert with_powers(text) == (shown or text)
