@@ -106,8 +106,9 @@ def _member_of_answer(key: str, value: object, departed: Departed) -> bool:
     if key.startswith("wire.list_items.") and not ITEMS.search(departed.exchange.response_body):
         return False
     name = str(value).rpartition(".")[2]
-    members = _members(departed.exchange.response_body) if departed.accepted else frozenset()
-    return bool(members) and name not in members and _says(departed.expected, name)
+    body = _parsed(departed.exchange.response_body) if departed.accepted else None
+    has_members = isinstance(body, dict) or bool(body and isinstance(body, list))
+    return has_members and name not in _members(departed.exchange.response_body) and _says(departed.expected, name)
 
 
 def _text_of_refusal(key: str, value: object, departed: Departed) -> bool:

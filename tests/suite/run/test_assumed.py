@@ -182,6 +182,7 @@ IN_A_STRING = '{"typed_data":"{\\"domain\\":{\\"name\\":\\"Service ChainSecured\
         ("acceptance", IN_A_STRING, 400, "domain.name has to be 'Zebra ChainSecured'", "brand.title"),
         ("a run", "{}", 200, '{"error":"ReferenceError: Service is not defined"}', "brand.title"),
         ("success of add_action to be true", "{}", 200, '{"done":true}', "wire.mutating_responses.success"),
+        ("success of add_action to be true", "{}", 200, "{}", "wire.mutating_responses.success"),
         ("success of add_action to be true", "{}", 200, '{"success":false}', ""),
         ("a refusal (forbidden: 403)", "{}", 401, "{}", "errors.status_codes.forbidden"),
         ("a refusal (forbidden: 403)", "{}", 500, "{}", ""),
