@@ -17,7 +17,7 @@ from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-from conformance.verify.strict import json_object, unix_seconds
+from conformance.verify.strict import json_object
 
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
@@ -282,11 +282,6 @@ def _read(form: type[Form], document: object) -> Form:
         first = problem.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"])) or form.__name__
         raise ValueError(f"{place}: {first['msg']}") from problem
-
-
-def seconds_of(time: str) -> int:
-    """Unix seconds of a time in a statement. ValueError: there is no such time."""
-    return unix_seconds(time)
 
 
 def time_of(seconds: int) -> str:

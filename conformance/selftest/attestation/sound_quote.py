@@ -74,10 +74,6 @@ class SoundQuote:
         """The files with some fields of the quoting enclave's report replaced, and the report signed again."""
         return self.with_form(qe_report=replace(QeReport(), **changes))  # type: ignore[arg-type]
 
-    def with_platform(self, **changes: object) -> dict[str, str]:
-        """The files of a platform whose form differs."""
-        return replace(self, platform=replace(self.platform, **changes)).files()  # type: ignore[arg-type]
-
     def with_certificate(self, role: Role, **changes: object) -> dict[str, str]:
         """The files with the certificate of one role made differently."""
         return replace(self, platform=self.platform.with_certificate(role, **changes)).files()
