@@ -102,7 +102,10 @@ class Judge:
     def set_up(self, holds: bool, expected: str) -> None:
         """End the case as inconclusive unless a condition of its set-up holds."""
         if not holds:
-            raise SetupFailed(expected, "something else", self._session.last_exchange)
+            number, log = self._session.last_exchange, self._session.log
+            last = None if number is None else log.redacted(number)
+            got = f"in the last answer status {last.status}: {last.response_body[:SHOWN]}" if last else "something else"
+            raise SetupFailed(expected, got, number)
 
     def same(self, got: object, expected: object, what: str) -> None:
         """Compare two JSON values; `what` names the value in the words of the clause."""
