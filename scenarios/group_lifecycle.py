@@ -334,10 +334,10 @@ def update_replaces_the_lists(judge: Judge, node: Node) -> None:
             node.groups.update(alice, g, pkp_ids=ids, cid_hashes=actions)
         listed = pluck(node.pkps.list(alice, g), "id")
         with judge.apart(*of_wallets.split()):
-            judge.same_hexes(listed, ids, "the wallets after update_group named all of them", any_order=True)
+            judge.same_hexes(listed, ids, "the wallets that the last update_group named", any_order=True)
         listed = pluck(node.actions.list(alice, g), "hashed_cid")
         with judge.apart(*of_actions.split()):
-            judge.same_hexes(listed, actions, "the actions after update_group named all of them", any_order=True)
+            judge.same_hexes(listed, actions, "the actions that the last update_group named", any_order=True)
 
     node.groups.add_pkp(alice, g, q.id)
     node.groups.add_action(alice, g, y)

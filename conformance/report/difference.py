@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import yaml
 
@@ -34,13 +34,15 @@ def difference(expected: str, got: str) -> Sequence[tuple[str, str]]:
     except (ValueError, yaml.YAMLError):
         return ()
     if isinstance(wanted, dict) and isinstance(found, dict):
-        differing = [name for name in wanted if name not in found or not _is(found[name], wanted[name])]
-        return [("differs", "; ".join(_member(name, wanted, found) for name in differing))] if differing else ()
+        differing = "; ".join(_differing("", wanted, found))
+        return [("differs", differing)] if differing else ()
     if not isinstance(wanted, list) or not isinstance(found, list) or not found:
         return ()
     missing, extra = _unmatched(wanted, found)
+    if len(missing) == len(extra) == 1 and (same := _alike(missing[0], extra[0])):
+        return [("differs", f"in the item with {same}: {'; '.join(_differing('', missing[0], extra[0]))}")]
     sides = [(name, written(items)) for name, items in (("missing", missing), ("too many", extra)) if items]
-    return sides or ([("order", "another than expected")] if len(wanted) > 1 else [])
+    return sides or ([("order", f"another: {written(found)}")] if len(wanted) > 1 else [])
 
 
 def without_others(got: str) -> tuple[str, str]:
@@ -49,9 +51,32 @@ def without_others(got: str) -> tuple[str, str]:
     return (got[: others.start()], f"{others[1]}: {others[2]}") if others else (got, "")
 
 
-def _member(name: object, wanted: dict[object, object], found: dict[object, object]) -> str:
-    came = written(found[name]) if name in found else "nothing"
-    return f"{name} is {came}, not {written(wanted[name])}"
+def _differing(place: str, wanted: object, found: object) -> Iterator[str]:
+    """The innermost values that differ, with their places: ``keys[0].name is "a", not "b"``."""
+    if isinstance(wanted, dict) and isinstance(found, dict) and wanted:
+        for name, value in wanted.items():
+            inner = f"{place}.{name}" if place else str(name)
+            if name in found:
+                yield from _differing(inner, value, found[name])
+            else:
+                yield f"{inner} is nothing, not {written(value)}"
+    elif isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found) and _are_objects(wanted):
+        for number, (value, other) in enumerate(zip(wanted, found, strict=True)):
+            yield from _differing(f"{place}[{number}]", value, other)
+    elif not _is(found, wanted):
+        yield f"{place} is {written(found)}, not {written(wanted)}"
+
+
+def _are_objects(values: Sequence[object]) -> bool:
+    return any(isinstance(value, dict) for value in values)
+
+
+def _alike(wanted: object, found: object) -> str:
+    """The first member that two objects share: it tells which item it is. Empty where there is none."""
+    if not isinstance(wanted, dict) or not isinstance(found, dict):
+        return ""
+    told = (f"{name} {written(value)}" for name, value in wanted.items() if value and found.get(name) == value)
+    return next(told, "")
 
 
 def _unmatched(wanted: Sequence[object], found: Sequence[object]) -> tuple[list[object], list[object]]:
