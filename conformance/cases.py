@@ -107,10 +107,13 @@ class Judge:
             got = f"in the last answer status {last.status}: {last.response_body[:SHOWN]}" if last else "something else"
             raise SetupFailed(expected, got, number)
 
-    def same(self, got: object, expected: object, what: str) -> None:
-        """Compare two JSON values; `what` names the value in the words of the clause."""
+    def same(self, got: object, expected: object, what: str, at: int | None = None) -> None:
+        """Compare two JSON values; `what` names the value in the words of the clause.
+
+        `at`: the number of the exchange that shows it; without it the newest.
+        """
         if not same(got, expected):
-            raise self._departure(f"{what} to be {printed_json(expected)[:SHOWN]}", got)
+            raise self._departure(f"{what} to be {printed_json(expected)[:SHOWN]}", got, at)
 
     def same_hex(self, got: object, expected: object, what: str) -> None:
         """Compare two texts of hex digits, whatever their capitals and the 0x."""
@@ -149,8 +152,8 @@ class Judge:
         if not holds:
             raise self._departure(expected, got)
 
-    def _departure(self, expected: str, got: object) -> Mismatch:
-        return Mismatch(expected, printed_json(got)[:SHOWN], self._session.last_exchange)
+    def _departure(self, expected: str, got: object, at: int | None = None) -> Mismatch:
+        return Mismatch(expected, printed_json(got)[:SHOWN], self._session.last_exchange if at is None else at)
 
     def stop(self, problem: StepProblem) -> None:
         """End the case with a problem: one more failure of a block, or trouble that is raised unless a block failed."""

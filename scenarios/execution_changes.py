@@ -19,7 +19,7 @@ from conformance.service.pkps import Pkp
 from conformance.service.refusal import Refusals, must_refuse, was_accepted
 from conformance.service.session import DESCRIPTION
 from conformance.service.usage_keys import Permissions
-from conformance.values.json_values import same
+from conformance.values.json_values import printed, same
 
 NEEDS = ("managed_accounts",)
 
@@ -177,41 +177,57 @@ def update_of_a_group(judge: Judge, node: Node) -> None:
     on = two_groups(node)
     p, q, x, y = on.p.id, on.q.id, on.x.hash, on.y.hash
     every = node.groups.all_actions
-    pairs = {"xp": (on.x, on.p), "xq": (on.x, on.q), "yp": (on.y, on.p), "yq": (on.y, on.q)}
+    pairs = {(action.hash, pkp.id): (action, pkp) for action in (on.x, on.y) for pkp in (on.p, on.q)}
     wallets, actions, emptied, wildcards, added = (f"GRPLIFE-0{number}0" for number in range(4, 9))
-    letters = {actions: slice(0, 1), wallets: slice(1, 2)}
+    parts = {
+        actions: (slice(1), "the actions that the key runs"),
+        wallets: (slice(1, 2), "the wallets that the key uses"),
+    }
 
-    def runs(key: str) -> list[str]:
-        return [name for name, (action, pkp) in pairs.items() if node.signing.signs(key, action, pkp)]
+    def runs(key: str) -> dict[Sequence[object], tuple[bool, int]]:
+        """Whether each action runs with each wallet, and the exchange that shows it."""
+        answers = {pair: node.session.send(node.signing.request(key, *both)) for pair, both in pairs.items()}
+        return {pair: (node.signing.has_signed(got, pairs[pair][1]), got.exchange) for pair, got in answers.items()}
 
-    def permits(about: str, pkp_ids: Sequence[object], hashes: Sequence[object], *permitted: str) -> None:
+    def permits(about: str, pkp_ids: Sequence[object], hashes: Sequence[object], *permitted: Sequence[object]) -> None:
         node.groups.update(on.alice, on.g, "g", pkp_ids=pkp_ids, cid_hashes=hashes)
+        part, what = parts.get(about, (slice(2), "what the key runs"))
+        lists = f"wallets {_listed(pkp_ids, ALL_PKPS)} and actions {_listed(hashes, every)}"
         with judge.apart(about):
-            ran = runs(on.key)
-            if ran != list(permitted):
+            asked = runs(on.key)
+            wrong = [at for pair, (ran, at) in asked.items() if ran is not (pair in permitted)]
+            if wrong:
                 alike = node.groups.add(on.alice, pkp_ids=pkp_ids, cid_hashes=hashes).id
                 made = runs(node.usage_keys.executing_in(on.alice, alike))
-                judge.set_up(made != ran, f"a group that is made with {pkp_ids} and {hashes} to permit {permitted}")
-            part = letters.get(about, slice(2))
-            told, expected = (sorted({pair[part] for pair in found}) for found in (ran, permitted))
-            judge.same(told, expected, f"what runs with {pkp_ids} and {hashes}")
+                as_made = all(made[pair][0] is ran for pair, (ran, _) in asked.items())
+                judge.set_up(not as_made, f"a group that is made with {lists} to permit what they say")
+            ran = [pair for pair, (has_run, _) in asked.items() if has_run]
+            told, expected = (
+                sorted({" with ".join(map(printed, pair[part])) for pair in found}) for found in (ran, permitted)
+            )
+            judge.same(told, expected, f"{what} after an update of its group to {lists}", at=next(iter(wrong), None))
 
     node.signing.must_sign(on.key, on.x, on.p)
-    permits(wallets, [q], [x], "xq")
-    permits(actions, [q], [y], "yq")
-    permits(wallets, [p], [y], "yp")
+    permits(wallets, [q], [x], (x, q))
+    permits(actions, [q], [y], (y, q))
+    permits(wallets, [p], [y], (y, p))
     permits(emptied, [], [])
     for about in (wallets, actions):
-        permits(about, [p], [x], "xp")
-    permits(wildcards, [ALL_PKPS], [x], "xp", "xq")
-    permits(wildcards, [p], [every], "xp", "yp")
-    permits(wildcards, [ALL_PKPS], [every], "xp", "xq", "yp", "yq")
-    permits(wildcards, [p], [x], "xp")
+        permits(about, [p], [x], (x, p))
+    permits(wildcards, [ALL_PKPS], [x], (x, p), (x, q))
+    permits(wildcards, [p], [every], (x, p), (y, p))
+    permits(wildcards, [ALL_PKPS], [every], *pairs)
+    permits(wildcards, [p], [x], (x, p))
     # What other calls added is replaced, too.
     node.groups.add_pkp(on.alice, on.g, q)
     node.groups.add_action(on.alice, on.g, on.y.cid)
     node.signing.must_sign(on.key, on.y, on.q)
-    permits(added, [p], [x], "xp")
+    permits(added, [p], [x], (x, p))
+
+
+def _listed(values: Sequence[object], every: object) -> str:
+    """The entries of a list as a failure tells them."""
+    return ", ".join("all" if value == every else printed(value) for value in values) or "none"
 
 
 @case(
