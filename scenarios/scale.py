@@ -65,7 +65,7 @@ def check_pages(judge: Judge, node: Node, request: OutgoingRequest, least: int, 
     largest = node.session.target.page_size
     with judge.apart("LIST-060"):
         served = 1 if node.session.target.page_size_is_assumed else largest
-        behind = -(-len(whole) // served)
+        behind = -(-max(len(whole), least) // served)
         for number, asked in ((behind, largest), *((number, smaller) for number in FAR)):
             page = {**request.members, "page_number": first_page(node.session) + number, "page_size": asked}
             answer = node.session.send(replace(request, members=page))
