@@ -78,7 +78,7 @@ def runner(judge: Judge, node: Node) -> Runner:
 @case(
     "execute-scope-by-group",
     requirements=[
-        *("UKEY-260", "UKEY-270", "UKEY-290", "UKEY-300"),
+        *("UKEY-260", "UKEY-270", "UKEY-290", "UKEY-300", "UKEY-310"),
         *("SCOPE-010", "SCOPE-020", "SCOPE-090", "AUTH-080"),
     ],
     needs=NEEDS,
@@ -92,7 +92,7 @@ def execute_scope_by_group(judge: Judge, node: Node) -> None:
         ([on.h], [False, True], by_group),
         ([on.h, on.g], [True, True], ["UKEY-290"]),
         ([0], [True, True], ["SCOPE-020"]),
-        ([on.h, 0], [True, True], ["UKEY-290"]),
+        ([on.h, 0], [True, True], ["UKEY-310"]),
         ([], [False, False], ["UKEY-300"]),
     ):
         key = on.key(*groups)
