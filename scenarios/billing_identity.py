@@ -35,7 +35,7 @@ def balance_of(node: Node, wallet: SuiteWallet) -> int:
     return node.payments.balance_by(node.payments.by_wallet("balance", wallet))
 
 
-@case("wallet-pays", requirements=["BILL-230"], needs=BUYS)
+@case("wallet-pays", requirements=["BILL-230", "BILL-100"], needs=BUYS)
 def wallet_pays(judge: Judge, node: Node) -> None:
     """In ChainSecured mode the admin wallet's X-Wallet-Auth sees the balance and buys credit, with no key at all."""
     carol, payments = owner(node, "carol"), node.payments
@@ -45,7 +45,13 @@ def wallet_pays(judge: Judge, node: Node) -> None:
     payments.must_pay(intent)
     with judge("BILL-230"):
         payments.confirm_by_wallet(carol, intent)
-        judge.that(balance_of(node, carol) > before, f"a balance of the wallet above {before}", before)
+        credited = balance_of(node, carol)
+        judge.that(credited > before, f"a balance of the wallet above {before}", credited)
+    with judge("BILL-100"):
+        again = payments.by_wallet("confirm_payment", carol, payment_intent_id=intent.id)
+        was_accepted(node.session, node.session.send(again), or_refused=["any", "insufficient_credit"])
+        payments.wait_for_credit()
+        judge.same(balance_of(node, carol), credited, "the balance after the payment was confirmed again")
 
 
 @case("one-record-in-any-spelling", requirements=["BILL-230"], needs=BUYS)

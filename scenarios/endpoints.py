@@ -527,8 +527,8 @@ def account_exists(judge: Judge, node: Node) -> None:
     keys = [node.accounts.new().key for _ in range(2)]
     nobodys = (random_key(node.session.random), key_with_flipped_bit(keys[0]))
     with judge():
-        for key in keys:
-            answer = node.session.call("account_exists", key)
+        for key, via in zip(keys, ("x-api-key", "bearer"), strict=True):
+            answer, _ = node.session.accept(replace(node.session.request("account_exists", key), via=via))
             judge.same(member(answer.value, "exists"), True, "`exists` of an account's key")
         # Whether an unknown key is answered or refused is the node's choice; that it exists is never the answer.
         for unknown in nobodys:

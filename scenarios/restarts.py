@@ -272,6 +272,10 @@ def account_is_kept(judge: Judge, node: Node) -> None:
         {**after, "groups": [item for item in after["groups"] if printed(member(item, "id")) != late]},
     )
     signs_as_before(judge, node, one)
+    _, control = node.session.accept(node.session.request("list_groups", one.alice))
+    with judge.apart("KEYLIFE-080"):
+        read = node.session.request("list_groups", one.removed_key)
+        must_refuse(node.session, read, ["any"], control=control, unchanged=[])
 
 
 # ------------------------------------------------------------------------------------------------------ payments

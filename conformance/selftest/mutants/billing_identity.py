@@ -14,6 +14,7 @@ from conformance.selftest.tools.alter import (
     Forward,
     Received,
     answer,
+    body_of,
     intercept,
     members,
     refusal,
@@ -258,3 +259,20 @@ def proof_beside_a_key_counts_unverified(node: Node) -> None:
         return answer(200, {"balance_cents": node.billing.balance(wallet), "balance_display": "$0.00"})
 
     intercept(node, BALANCE, handler)
+
+
+@mutant("BILL-100")
+def payment_is_credited_again_to_a_wallet(node: Node) -> None:
+    """Credit a payment once more for each further confirmation by a wallet's proof."""
+    confirmed: set[str] = set()
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.accepted and header(request, b"x-wallet-auth"):
+            intent = ledger_of(node).intent(str(body_of(request)["payment_intent_id"]))
+            if intent is not None and intent.id in confirmed:
+                give(node, intent.wallet, intent.cents)
+            confirmed.update([intent.id] if intent else [])
+        return given
+
+    intercept(node, CONFIRM, handler)

@@ -18,7 +18,7 @@ from conformance.selftest.tools.alter import (
     intercept,
     members,
 )
-from conformance.selftest.tools.api_keys import key_book, presented
+from conformance.selftest.tools.api_keys import header, key_book, presented
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 from reference_node.permission.keys import key_hash, parse_key
@@ -133,6 +133,17 @@ def newest_account_alone_exists(node: Node) -> None:
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
         return answer(200, presented(request) in book.accounts[-1:]) if given.accepted else given
+
+    intercept(node, "account_exists", handler)
+
+
+@mutant("EP-340")
+def account_does_not_exist_by_bearer(node: Node) -> None:
+    """Answer false from `account_exists` for a key in `Authorization: Bearer`."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        return answer(200, False) if given.accepted and not header(request, b"x-api-key") else given
 
     intercept(node, "account_exists", handler)
 

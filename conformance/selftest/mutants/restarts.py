@@ -35,7 +35,7 @@ from conformance.selftest.tools.alter_contract import around_conversion
 from conformance.selftest.tools.alter_envelopes import address_in
 from conformance.selftest.tools.alter_payments import Confirm, give, ledger_of, payments_of, take
 from conformance.selftest.tools.alter_runs import RUN, change_verdicts
-from conformance.selftest.tools.api_keys import presented
+from conformance.selftest.tools.api_keys import presented, under
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.billing.ledger import Intent
 from reference_node.chain.account_config import Permissions, UsageKey
@@ -205,6 +205,26 @@ def restart_opens_removed_usage_keys(node: Node) -> None:
         write(acting, hashed)
 
     wrap(node.accounts, "remove_usage_key", remove)
+
+
+@mutant("KEYLIFE-080", restarts=True)
+def restart_lets_removed_usage_keys_read(node: Node) -> None:
+    """List an account's groups to a removed usage key after a restart."""
+    owners: dict[str, str] = lasting(node, "owners", {})
+    readers = dict(owners)
+
+    async def remove(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.accepted:
+            owners[str(body_of(request)["usage_api_key"])] = presented(request)
+        return given
+
+    async def read(request: Received, forward: Forward) -> Answered:
+        owner = readers.get(presented(request))
+        return await forward(under(request, owner) if owner else request)
+
+    intercept(node, "remove_usage_api_key", remove)
+    intercept(node, "list_groups", read)
 
 
 @mutant("UKEY-280", also="EXEC-010 SCOPE-020", restarts=True)
