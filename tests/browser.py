@@ -52,9 +52,11 @@ def browsed(page: Path | str, folder: Path, *flags: str, fragment: str = "") -> 
     return shown.stdout
 
 
+WIDTHS = (320, 390, 768, 1280)
+"""Of phones, a tablet and a desktop, in px."""
 OUTSIDE = """
-at.onload = () => {
-  const page = at.contentDocument, found = [];
+const outside = (frame) => {
+  const page = frame.contentDocument, found = [];
   page.querySelectorAll("details").forEach((part) => { part.open = true; });
   const sees = (part) => part.getClientRects().length > 0;
   for (const part of page.querySelectorAll("p, li, dt, dd, td, th, h1, h2, h3, summary, caption, pre, label")) {
@@ -68,24 +70,28 @@ at.onload = () => {
       }
   }
   const wide = page.documentElement.scrollWidth;
-  if (wide > at.clientWidth) found.push(`the page is ${wide} px wide`);
+  if (wide > frame.clientWidth) found.push(`the page is ${wide} px wide`);
+  return found.map((one) => `at ${frame.clientWidth} px ${one}`);
+};
+addEventListener("load", () => {
+  const found = [...document.querySelectorAll("iframe")].flatMap(outside);
   document.body.textContent = JSON.stringify(found);
   document.title = "measured";
-};
+});
 """
 PRINTED = re.compile(r"@media print")
 
 
-def outside(page: Path, folder: Path, width: int, *flags: str, printed: bool = False) -> list[str]:
-    """The cells and paragraphs whose text leaves their box on a page of this width in px, and the page if it is wider.
+def outside(page: Path, folder: Path, *flags: str, printed: bool = False) -> list[str]:
+    """The cells and paragraphs whose text leaves their box at one of the widths, and the page where it is wider.
 
     `printed` measures it in its style for paper, on a screen.
     """
     text = re.sub(r"<meta http-equiv=[^>]*>", "", page.read_text("utf-8"))
     copy, frame = page.with_name(f"measured-{page.name}"), page.with_name(f"frame-{page.name}")
     copy.write_text(PRINTED.sub("@media all", text) if printed else text, encoding="utf-8")
-    inner = f'<iframe id="at" src="{copy.name}" width="{width}" height="900" style="border: 0"></iframe>'
-    frame.write_text(f"<!doctype html><body>{inner}<script>{OUTSIDE}</script></body>", encoding="utf-8")
+    frames = (f'<iframe src="{copy.name}" width="{width}" height="900" style="border: 0"></iframe>' for width in WIDTHS)
+    frame.write_text(f"<!doctype html><body>{''.join(frames)}<script>{OUTSIDE}</script></body>", encoding="utf-8")
     shown = browsed(frame, folder, "--allow-file-access-from-files", *flags)
     copy.unlink()
     frame.unlink()

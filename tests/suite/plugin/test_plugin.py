@@ -71,39 +71,6 @@ def test_failure_prints_all_that_one_needs(project: pytest.Pytester, node: TinyN
         assert part in text, part
 
 
-@pytest.mark.parametrize(
-    ("globs", "left"),
-    [
-        (["trial::fails[x]"], {"fails[x]"}),
-        (["trial::fails*"], {"fails[x]", "fails[y]"}),
-        (["*[y]", "*::passes"], {"fails[y]", "passes"}),
-        (["*::not-?ffered"], {"not-offered"}),
-    ],
-)
-def test_case_option_selects_by_id_and_glob(
-    project: pytest.Pytester, node: TinyNode, globs: list[str], left: set[str]
-) -> None:
-    options = [part for glob in globs for part in ("--case", glob)]
-
-    run(project, "--node-url", node.url, "--output", "out", *options)
-
-    assert verdicts(project).keys() == left
-
-
-def test_case_that_is_none_is_never_a_success(project: pytest.Pytester, node: TinyNode) -> None:
-    result = run(project, "--node-url", node.url, "--output", "out", "--case", "trial::nothing")
-
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*no case is called 'trial::nothing'; did you mean 'trial::teaches-nothing'*"])
-
-
-def test_pack_that_is_none_is_never_a_success(project: pytest.Pytester, node: TinyNode) -> None:
-    result = run(project, "--node-url", node.url, "--pack", "birds")
-
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*no pack is called 'birds'; there are trial*"])
-
-
 def test_pack_with_a_fault_runs_nothing_and_tells_file_and_line(project: pytest.Pytester, node: TinyNode) -> None:
     path = project.path / "packs" / "trial.yaml"
     path.write_text(PACK.replace("call: create_wallet", "call: fly"), encoding="utf-8")
@@ -204,12 +171,6 @@ def test_known_failure_that_is_none_any_more_fails_the_run(
     result = run(project, "--node-url", node.url, "--known", "known.yaml", "--case", "*::passes")
 
     assert result.ret == 1
-
-
-def test_known_list_with_a_fault_is_a_usage_error(project: pytest.Pytester, node: TinyNode) -> None:
-    (project.path / "known.yaml").write_text("known: 5", encoding="utf-8")
-
-    assert run(project, "--node-url", node.url, "--known", "known.yaml").ret == pytest.ExitCode.USAGE_ERROR
 
 
 def test_several_processes_bring_the_same_outcomes(project: pytest.Pytester, node: TinyNode) -> None:
@@ -344,15 +305,6 @@ def test_profile_names_the_node(project: pytest.Pytester, node: TinyNode) -> Non
 
     assert result.ret == 0
     assert "new_account" in node.paths()
-
-
-def test_profile_with_a_fault_is_a_usage_error(project: pytest.Pytester, node: TinyNode) -> None:
-    (project.path / "profile.yaml").write_text("colour: red\n", encoding="utf-8")
-
-    result = run(project, "--node-url", node.url, "--profile", "profile.yaml")
-
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*profile.yaml:1: *colour*"])
 
 
 def test_listing_what_would_run_sends_nothing(project: pytest.Pytester) -> None:

@@ -11,7 +11,7 @@ from made_runs import KNOWN, LISTED, Fields, outcome, record
 from conformance.report import Results, results_of
 from conformance.report.annotations import workflow_commands
 from conformance.report.renderers import dotenv
-from conformance.verdict import Failure, Outcome, Verdict
+from conformance.verdict import Outcome, Verdict
 
 PASSED = outcome("p::a", Verdict.PASS, "A-010")
 FAILED = outcome("p::b", Verdict.FAIL, "A-010", "A-020")
@@ -43,11 +43,6 @@ def commands(text: str) -> list[tuple[str, str]]:
             title, message = title.replace(escape, character), message.replace(escape, character)
         found.append((title, message))
     return found
-
-
-def says(case: Outcome, text: str) -> Outcome:
-    assert case.failure
-    return replace(case, failure=Failure(text, text, text, case.failure.exchange))
 
 
 @pytest.mark.parametrize(
@@ -105,14 +100,6 @@ def test_run_that_shows_no_broken_statement_tells_why_it_is_not_green(made: Resu
     ((title, message),) = commands(workflow_commands(made))
     assert title == "The node is not shown to conform"
     assert message.splitlines() == [made.sentence, *made.faults]
-
-
-def test_nothing_that_a_node_answers_is_read_as_a_command() -> None:
-    told = workflow_commands(results(says(FAILED, HOSTILE), says(outcome("own::c", Verdict.FAIL), HOSTILE)))
-    found = commands(told)
-    assert len(found) == 4
-    assert "100%25 $CI_JOB_TOKEN, a: b" in found[0][1]
-    assert told.isascii() or all(character.isprintable() for character in told.replace("\n", ""))
 
 
 def test_title_is_escaped_as_a_property() -> None:

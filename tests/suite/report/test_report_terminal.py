@@ -5,13 +5,11 @@ from __future__ import annotations
 import io
 from dataclasses import replace
 
-from made_runs import EXCHANGE, KNOWN, LISTED, outcome, record
+from made_runs import KNOWN, LISTED, outcome, record
 from rich.console import Console
 
 from conformance.report import RunRecord, results_of, show
-from conformance.report.case_text import explain
-from conformance.report.summary import markdown
-from conformance.verdict import Failure, Verdict
+from conformance.verdict import Verdict
 
 
 def shown(run: RunRecord) -> str:
@@ -55,19 +53,6 @@ def test_case_that_was_told_in_full_is_only_named() -> None:
     show(results_of(record(PASSED, FAILED), KNOWN, LISTED), console, ["p::b"])
     assert isinstance(console.file, io.StringIO)
     assert "      p::b\n" in console.file.getvalue()
-
-
-def test_text_of_a_node_controls_neither_the_terminal_nor_the_log_of_a_job() -> None:
-    words = "words\n::error::mine\r\x1b]0;mine\x07 \x1b[31m\u202e"
-    hostile = Failure("steps[1] call x", words, words, replace(EXCHANGE, response_body=words))
-    failed = replace(FAILED, reason=words, failure=hostile)
-    unclear = replace(outcome("p::c", Verdict.INCONCLUSIVE, "B-010"), reason=words, failure=hostile)
-    run = record(failed, unclear)
-    forms = shown(run), explain(failed, "again"), markdown(results_of(run, KNOWN, LISTED))
-    for text in forms:
-        assert ": :error::mine" in text
-        assert not any(line.lstrip().startswith("::") for line in text.splitlines())
-        assert all(character.isprintable() or character == "\n" for character in text)
 
 
 def test_failed_case_that_names_no_requirement_is_told() -> None:

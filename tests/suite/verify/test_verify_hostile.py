@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -9,7 +10,7 @@ import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -44,6 +45,12 @@ MEMORY_BYTES = 1024 * 1024 * 1024
 TCB, IDENTITY = "/tdx/certification/v4/tcb", "/tdx/certification/v4/qe/identity"
 PLACES = ("/info", API_PATH, TCB, "chain")
 """A path of the service, one of the collateral service, or the chain's JSON-RPC."""
+
+
+def at_places(behaviours: Iterable[str], places: Sequence[str] = PLACES) -> pytest.MarkDecorator:
+    """Each behaviour at one of the places, in turn: whatever is asked, one `Transport` asks it."""
+    pairs = [*zip(behaviours, itertools.cycle(places), strict=False)]
+    return pytest.mark.parametrize(("behaviour", "place"), pairs)
 
 
 @pytest.fixture(autouse=True)
@@ -90,28 +97,24 @@ def told(place: str, behaviour: Behaviour, limits: Limits | None = None) -> str:
     return text
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("behaviour", SLOW)
+@at_places(SLOW)
 def test_answer_that_never_ends_is_given_up(place: str, behaviour: str) -> None:
     assert "did not answer within 2 s" in told(place, SLOW[behaviour], SHORT)
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("behaviour", LARGE)
+@at_places(LARGE)
 def test_answer_without_measure_is_given_up(place: str, behaviour: str) -> None:
     served, said = LARGE[behaviour]
     assert said in told(place, served, SMALL)
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("behaviour", BROKEN)
+@at_places(BROKEN)
 def test_answer_that_is_broken_is_no_verdict(place: str, behaviour: str) -> None:
     served, said = BROKEN[behaviour]
     assert said in told(place, served)
 
 
-@pytest.mark.parametrize("place", [place for place in PLACES if place not in {"chain", API_PATH}])
-@pytest.mark.parametrize("behaviour", REDIRECTS)
+@at_places(REDIRECTS, ("/info", TCB))
 def test_redirect_is_followed_within_the_origin_a_few_times(place: str, behaviour: str) -> None:
     served, said = REDIRECTS[behaviour]
     path = f"{place}" if place.startswith("/") else f"/sgx/certification/v4/{place}"
@@ -130,8 +133,7 @@ def test_service_whose_api_is_elsewhere_is_judged() -> None:
     assert verified.accepted, verified.findings
 
 
-@pytest.mark.parametrize("behaviour", HANDSHAKES)
-@pytest.mark.parametrize("place", ["service", "collateral", "chain"])
+@at_places([*HANDSHAKES, "silent in the handshake"], ("service", "collateral", "chain"))
 def test_handshake_that_never_ends_is_given_up(place: str, behaviour: str) -> None:
     with hostile(Hostile(HANDSHAKES[behaviour], scheme="https")) as server, serving(Service(HONEST)) as sound:
         sources = Sources(
@@ -210,8 +212,10 @@ def test_what_the_service_says_falsely_is_a_verdict(place: str, code: str, text:
     assert code in verified.codes
 
 
-@pytest.mark.parametrize("text", FALSE)
-@pytest.mark.parametrize("place", ["pckcrl", TCB, IDENTITY, "rootcacrl"])
+@pytest.mark.parametrize(
+    ("place", "text"),
+    [*((TCB, text) for text in FALSE), *((place, "no JSON") for place in ("pckcrl", IDENTITY, "rootcacrl"))],
+)
 def test_what_the_collateral_service_says_falsely_is_no_verdict(place: str, text: str) -> None:
     headers = {name: value for path, answer in ANSWERS.items() if place in path for name, value in answer[1].items()}
     served = body(FALSE[text], *(f"{name}: {value}" for name, value in headers.items()))
