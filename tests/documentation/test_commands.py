@@ -38,6 +38,10 @@ IN_CI = {
         "tests/suite/transport/test_private_ca.py",
         '"--conformance-ca-file=ca.pem"',
     ),
+    "service-conformance run --node-url http://127.0.0.1:8000 --pack hostile --case hostile::breakouts": (
+        "tests/suite/run/test_hostile.py",
+        "def test_every_family_passes_on_the_bundled_node(",
+    ),  # its actions run to the limit of 30 s, which is a shorter one there
     "pip install tox && tox run -e conformance": (".ci/run", "-e conformance\n"),
     "tox run -e tests": (".ci/run", "-e tests "),
     "tox run -e lint,types": (".ci/run", "-e lint,types,"),
@@ -94,6 +98,10 @@ IN_CI = {
     ),  # rewrites what that test compares
     "python tests/node/campaign.py": ("tests/node/billing/test_campaign.py", "Campaign(Goals("),
     "service-conformance vectors attestation --check": ("tests/attestation/test_vectors.py", 'vector_files("0")'),
+    "service-conformance vectors attestation --output my-vectors": (
+        "tests/attestation/test_vectors.py",
+        'vector_files("0")',
+    ),
     (
         "service-conformance vectors attestation --kind quote "
         '--against "python examples/attestation-adapters/dcap-qvl/adapter.py"'
@@ -135,6 +143,10 @@ SHORTER = {
     "service-conformance run --node-url http://127.0.0.1:8000 --pack execution_rule --full": (
         "--case execution_rule::matrix --cell usage-this/this/none/1"
     ),
+    'service-conformance vectors attestation --against "service-conformance vectors attestation --answer"': (
+        "--kind quote"
+    ),
+    "service-conformance load --pack groups,usage_keys --users 4 --minutes 0.2 --output reports": "--minutes 0.1",
     "service-conformance run --pack model --budget 4 --seed 1": "--budget 1 --case model::runs",
     "pytest --conformance-node-url http://127.0.0.1:8000 --conformance-pack 'usage_*'": (
         "--conformance-case '*::may-create-*'"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import re
-import subprocess
-import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout, suppress
 
 import pytest
 from pages import PAGES, ROOT, anchors, prose, quoted
 
+import conformance.cli
+import reference_node.cli
 from conformance.cli import COMMANDS, SELFTEST
 from conformance.run.options import SPELLINGS
 
@@ -27,11 +30,12 @@ OTHER_PROGRAMS = {
 OF_PYTEST = {spelling.pytest_flag for spelling in SPELLINGS.values()}
 
 
-def helped(program: str, *words: str) -> set[str]:
+def helped(main: Callable[[list[str]], int], *words: str) -> set[str]:
     """The options that the help of a command names."""
-    command = [sys.executable, "-m", program, *words, "--help"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - our own programs
-    return options(done.stdout)
+    told = io.StringIO()
+    with redirect_stdout(told), suppress(SystemExit):
+        main([*words, "--help"])
+    return options(told.getvalue())
 
 
 def options(text: str) -> set[str]:
@@ -42,21 +46,21 @@ def options(text: str) -> set[str]:
 @pytest.fixture(scope="module")
 def of_suite() -> dict[str, set[str]]:
     """The options of each command of the suite."""
-    kinds = (helped("conformance", "vectors", kind) for kind in ("typed-data", "attestation"))
+    kinds = (helped(conformance.cli.main, "vectors", kind) for kind in ("typed-data", "attestation"))
     words = {*COMMANDS, SELFTEST} - {"vectors"}
-    return {word: helped("conformance", word) for word in words} | {"vectors": set().union(*kinds)}
+    return {word: helped(conformance.cli.main, word) for word in words} | {"vectors": set().union(*kinds)}
 
 
 @pytest.fixture(scope="module")
 def of_node() -> set[str]:
     """The options of the reference node."""
-    return helped("reference_node", "serve")
+    return helped(reference_node.cli.main, "serve")
 
 
 @pytest.fixture(scope="module")
 def of_simulator() -> set[str]:
     """The options of the Stripe simulator."""
-    return helped("reference_node", "stripe-simulator")
+    return helped(reference_node.cli.main, "stripe-simulator")
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -7,14 +7,17 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 from second_node import EXAMPLE, node, serving
 
 from conformance.endpoints.client import Target
 from conformance.profile import load_profile
+from conformance.resources import scenarios
+from conformance.run.case import rows_by_id
+from conformance.run.runner import load, run_case
 from conformance.selftest.tools.surveys import measured
+from conformance.verdict import Verdict
 
 CAUGHT_BY = {
     "key-value-listed": ("usage_keys::key-value-is-shown-once", "UKEY-360 UKEY-370"),
@@ -34,22 +37,22 @@ CAUGHT_BY = {
 """Each faulty switch, a case that fails with it, and the requirements that this failure contradicts."""
 
 
-def judged(url: str, reports: Path, *options: str) -> tuple[str, list[dict[str, Any]]]:
-    """What a run of the suite prints, and the result of each case."""
-    profile = ("--profile", str(EXAMPLE / "profile.yaml"), "--node-url", url, "--output", str(reports))
-    command = [sys.executable, "-m", "conformance", "run", *profile, *options]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=1800, check=False)  # noqa: S603 - built above
-    assert (reports / "results.json").is_file(), done.stdout + done.stderr
-    results = json.loads((reports / "results.json").read_text(encoding="utf-8"))
-    return done.stdout, results["cases"]
+PROFILE = EXAMPLE / "profile.yaml"
+CELLS = "usage-several/this/*/1"
+"""The cells of the execution rule's matrix that are tried: each is a run, for which this node starts a process."""
 
 
 def test_second_node_is_green_in_two_processes(program: Path, tmp_path: Path) -> None:
+    """The cheapest cases of every requirement, `--quick`; the README shows the command that runs all of them."""
     with serving(program) as url:
-        printed, cases = judged(url, tmp_path, "--jobs", "2")
-    verdicts = Counter(case["verdict"] for case in cases)
-    assert set(verdicts) == {"pass", "not offered"}, printed
-    assert verdicts["pass"] > 400, printed
+        options = ("--profile", PROFILE, "--node-url", url, "--output", tmp_path, "--quick", "--cell", CELLS)
+        command = [sys.executable, "-m", "conformance", "run", *map(str, options), "--jobs", "2"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=1800, check=False)  # noqa: S603 - our own
+    assert (tmp_path / "results.json").is_file(), done.stdout + done.stderr
+    results = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
+    verdicts = Counter(case["verdict"] for case in results["cases"])
+    assert set(verdicts) == {"pass", "not offered"}, done.stdout
+    assert verdicts["pass"] > 200, done.stdout
 
 
 def test_each_faulty_switch_has_a_case(program: Path) -> None:
@@ -57,16 +60,18 @@ def test_each_faulty_switch_has_a_case(program: Path) -> None:
     assert [line.partition(":")[0] for line in told] == list(CAUGHT_BY)
 
 
-@pytest.mark.parametrize(("fault", "case", "broken"), [(fault, *caught) for fault, caught in CAUGHT_BY.items()])
-def test_faulty_switch_is_caught_and_charged(program: Path, tmp_path: Path, fault: str, case: str, broken: str) -> None:
-    with serving(program, "--fault", fault) as url:
-        printed, (result,) = judged(url, tmp_path, "--case", case)
-    assert result["verdict"] == "fail", printed
-    assert set(result["contradicted"]) == set(broken.split()), printed
+@pytest.mark.parametrize(("fault", "name", "broken"), [(fault, *caught) for fault, caught in CAUGHT_BY.items()])
+def test_faulty_switch_is_caught_and_charged(program: Path, fault: str, name: str, broken: str) -> None:
+    (case,) = (case for case in load([scenarios()], [name.partition("::")[0]]) if case.id == name)
+    with serving(program, "--fault", fault) as url, Target(url, load_profile(PROFILE)) as target:
+        target.judging = rows_by_id([case])
+        outcome = run_case(case, target)
+    assert outcome.verdict is Verdict.FAIL, outcome.reason
+    assert set(outcome.contradicted) == set(broken.split()), outcome.reason
 
 
 def test_each_answer_of_the_profile_says_why() -> None:
-    lines = (EXAMPLE / "profile.yaml").read_text(encoding="utf-8").splitlines()
+    lines = PROFILE.read_text(encoding="utf-8").splitlines()
     answers = [line for line in lines if line.strip() and not line.lstrip().startswith("#") and not line.endswith(":")]
     assert [line for line in answers if " # " not in line] == []
 
@@ -80,7 +85,7 @@ def test_first_profile_of_the_readme_is_valid(tmp_path: Path) -> None:
 
 
 def test_survey_states_nothing_that_the_profile_denies(program: Path) -> None:
-    with serving(program) as url, Target(url, load_profile(EXAMPLE / "profile.yaml")) as target:
+    with serving(program) as url, Target(url, load_profile(PROFILE)) as target:
         one = measured("second node", target, tries=True)
     assert one.wrong == ()
     assert len(one.found) >= 0.7 * len(one.different), set(one.different) - set(one.found)

@@ -95,6 +95,7 @@ def test_short_request_does_not_wait_for_long_ones(
     contract = running.read("get_node_chain_config")["contract_address"]
     params = [{"to": contract, "data": f"0x{call_data('apiPayers').hex()}"}] if method == "eth_call" else []
     short = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    loops = json_rpc.THREADS + 2  # more than are processed at once
     begun, ending, go_on = threading.Semaphore(0), threading.Event(), Answering.go_on
 
     def wait(answering: Answering, seconds: float | None = None, *, own_code: bool = True) -> bytes | None:
@@ -104,8 +105,8 @@ def test_short_request_does_not_wait_for_long_ones(
         return go_on(answering, seconds, own_code=own_code)
 
     monkeypatch.setattr(Answering, "go_on", wait)
-    with ThreadPoolExecutor(10) as callers:
-        asked = [callers.submit(running.http.post, "/rpc", json=looping(running), timeout=60) for _ in range(10)]
+    with ThreadPoolExecutor(loops) as callers:
+        asked = [callers.submit(running.http.post, "/rpc", json=looping(running), timeout=60) for _ in range(loops)]
         assert begun.acquire(timeout=60)
         assert "result" in running.http.post("/rpc", json=short).json()
         monkeypatch.undo()

@@ -112,13 +112,13 @@ def test_token_that_can_not_be_used_is_said_in_one_line(tmp_path: Path) -> None:
         assert said in error
 
 
-@pytest.mark.parametrize(("host", "warned"), [("0.0.0.0", True), ("127.0.0.1", False)])  # noqa: S104 - for a moment
-def test_control_that_others_can_reach_is_warned_of(tmp_path: Path, host: str, warned: bool) -> None:
+def test_control_that_others_can_reach_is_warned_of(tmp_path: Path) -> None:
+    host = "0.0.0.0"  # noqa: S104 - for a moment
     with node_process(tmp_path / "ready.json", "--control", "--host", host) as (process, _):
         process.terminate()
         output, _ = process.communicate(timeout=60)
-    assert ("WARNING: --control is open to everybody" in output) is warned
-    assert (f"listens   at {host}, for all who can reach this machine" in output) is warned
+    assert "WARNING: --control is open to everybody" in output
+    assert f"listens   at {host}, for all who can reach this machine" in output
 
 
 def test_root_secret_file_that_everybody_may_write_is_refused(tmp_path: Path) -> None:

@@ -51,7 +51,8 @@ def failing(*options: str, **variables: str) -> tuple[int, str]:
 
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
 def test_node_says_where_it_is_and_stops_cleanly(tmp_path: Path, end: signal.Signals) -> None:
-    with node_process(tmp_path / "ready.json", "--starter-credits", "7") as (process, ready):
+    secret = {"REFERENCE_NODE_ROOT_SECRET": SECRET}
+    with node_process(tmp_path / "ready.json", "--starter-credits", "7", **secret) as (process, ready):
         with client(ready) as http:
             config = http.get("/core/v1/get_node_chain_config").json()
             assert (config["chain_id"], config["contract_address"]) == (ready["chain_id"], ready["contract_address"])
@@ -67,6 +68,7 @@ def test_node_says_where_it_is_and_stops_cleanly(tmp_path: Path, end: signal.Sig
     for fact in (ready["contract_address"], ready["rpc_url"], ready["stripe_url"], "7 cents"):
         assert fact in output
     assert [file.name for file in tmp_path.iterdir()] == ["ready.json"]
+    assert SECRET not in output + (tmp_path / "ready.json").read_text()
 
 
 def test_node_stops_although_calls_go_on_for_long(tmp_path: Path) -> None:
@@ -105,35 +107,37 @@ def test_ready_file_is_never_there_before_the_node(tmp_path: Path, monkeypatch: 
     assert (put, list(tmp_path.iterdir())) == ([], [])
 
 
-def test_ready_file_offers_control_where_it_is_served(tmp_path: Path) -> None:
-    with node_process(tmp_path / "ready.json", "--control") as (_, ready), client(ready) as http:
-        assert http.post(f"{ready['control_url']}/clock", json={"offset_seconds": 1}).status_code == 200
-        wallet = {"address": "0x" + "11" * 20, "wei": 5}
-        assert http.post(f"{ready['control_url']}/fund", json=wallet).status_code == 200
+def test_control_is_offered_in_the_ready_file_and_on_the_loopback_without_a_warning(tmp_path: Path) -> None:
+    with node_process(tmp_path / "ready.json", "--control") as (process, ready):
+        with client(ready) as http:
+            assert http.post(f"{ready['control_url']}/clock", json={"offset_seconds": 1}).status_code == 200
+            wallet = {"address": "0x" + "11" * 20, "wei": 5}
+            assert http.post(f"{ready['control_url']}/fund", json=wallet).status_code == 200
         assert {"clock_control", "funded_wallet"} <= set(ready["profile"]["capabilities"])
+        process.terminate()
+        output, _ = process.communicate(timeout=60)
+    assert "WARNING" not in output
+    assert "for all who can reach this machine" not in output
 
 
-def test_same_root_secret_gives_the_same_contract_and_payers(tmp_path: Path) -> None:
+def test_root_secret_is_that_of_a_file_or_a_variable_or_else_a_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     secret = tmp_path / "secret"
     secret.write_text(f"{SECRET}\n")
-    seen = []
+    seen: list[Settings] = []
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(server, "serve", seen.append)
     for options, variables in (
         (["--root-secret-file", str(secret)], {}),
         ([], {"REFERENCE_NODE_ROOT_SECRET": SECRET}),
         ([], {}),
+        ([], {}),
     ):
-        with node_process(tmp_path / "ready.json", *options, **variables) as (_, ready), client(ready) as http:
-            seen.append((ready["contract_address"], http.get("/core/v1/get_api_payers").json()))
-    assert seen[0] == seen[1] != seen[2]
-
-
-def test_root_secret_is_never_told(tmp_path: Path) -> None:
-    options = ("--ready-file", str(tmp_path / "ready.json"))
-    with node_process(tmp_path / "ready.json", *options, REFERENCE_NODE_ROOT_SECRET=SECRET) as (process, _):
-        process.terminate()
-        output, _ = process.communicate(timeout=60)
-    assert SECRET not in output
-    assert SECRET not in (tmp_path / "ready.json").read_text()
+        with mock.patch.dict(os.environ, environment(**variables), clear=True):
+            assert main(["serve", *options]) == 0
+    assert [settings.root_secret for settings in seen[:2]] == [bytes.fromhex(SECRET)] * 2
+    assert len({settings.root_secret for settings in seen}) == 3
 
 
 @pytest.mark.parametrize("option", ["--port", "--stripe-port"])

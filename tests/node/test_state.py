@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import resource
+import shutil
 import signal
 import sqlite3
 import stat
@@ -214,8 +215,15 @@ def test_node_that_dies_while_it_writes_goes_on(tmp_path: Path, step: str, file:
     assert verify(ledger_of(tmp_path / "state")).faults == ()
 
 
-@pytest.mark.parametrize("step", ["uncommitted", "committed"])
-@pytest.mark.parametrize(("file", "passes"), [("node.sqlite", 0), ("node.sqlite", 1), ("chain.sqlite", 3)])
+@pytest.mark.parametrize(
+    ("step", "file", "passes"),
+    [
+        ("uncommitted", "node.sqlite", 0),
+        ("uncommitted", "node.sqlite", 1),  # what is on the disk then is what was committed before
+        ("committed", "node.sqlite", 1),
+        ("uncommitted", "chain.sqlite", 3),
+    ],
+)
 def test_node_that_dies_at_its_first_start_starts_again(tmp_path: Path, step: str, file: str, passes: int) -> None:
     options = ("--state", str(tmp_path / "state"), "--starter-credits", str(STARTER))
     dying = [sys.executable, str(DYING), step, file, str(passes), *options]
@@ -351,19 +359,20 @@ def test_disk_that_is_full_meanwhile_refuses_writes_answers_reads_and_loses_noth
     assert verify(ledger_of(tmp_path / "state")).faults == ()
 
 
-@pytest.mark.parametrize("file", ["chain.sqlite", "credits.sqlite", "payments.sqlite"])
-def test_lost_log_of_a_killed_node_is_told(tmp_path: Path, file: str) -> None:
-    state = tmp_path / "state"
-    with node_process(tmp_path / "ready", "--state", str(state)) as (_, ready), client(ready) as http:
+def test_lost_log_of_a_killed_node_is_told(tmp_path: Path) -> None:
+    killed = tmp_path / "killed"
+    with node_process(tmp_path / "ready", "--state", str(killed)) as (_, ready), client(ready) as http:
         account = elsewhere(http).account()
-    (log,) = state.glob(f"accounts-*/{file}-wal")
-    log.unlink()
-    for _ in range(2):
-        with pytest.raises(StateError, match=rf"{file}-wal is missing, and with it the last writes of a node"):
-            build_node(settings(state))
-    (state / "open").unlink()
-    with serving(settings(state)) as running:
-        assert running.get("list_groups", account).status_code in {200, 401}
+    for file in ("chain.sqlite", "credits.sqlite", "payments.sqlite"):
+        state = Path(shutil.copytree(killed, tmp_path / file))
+        (log,) = state.glob(f"accounts-*/{file}-wal")
+        log.unlink()
+        for _ in range(2):
+            with pytest.raises(StateError, match=rf"{file}-wal is missing, and with it the last writes of a node"):
+                build_node(settings(state))
+        (state / "open").unlink()
+        with serving(settings(state)) as running:
+            assert running.get("list_groups", account).status_code in {200, 401}
 
 
 def test_logs_of_a_node_that_ended_in_order_or_was_reset_are_not_missed(tmp_path: Path) -> None:
