@@ -31,7 +31,6 @@ BEFORE, AFTER = "evidence before", "evidence after"
 Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Register = Annotated[str, Field(pattern=r"^[0-9a-f]{96}$")]
 Time = Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")]
-Chained = Annotated[str, Field(pattern=r"^eip155:[1-9]\d{0,31}:0x[0-9a-f]{40}$")]
 
 
 class Result(StrEnum):

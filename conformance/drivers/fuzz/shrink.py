@@ -12,7 +12,6 @@ MOST_TRIES = 80
 """The most tries for simplifying what fails."""
 Requests = tuple[Example, ...]
 """Requests in a row; the last one fails."""
-SIMPLEST: tuple[JsonValue, ...] = ("", "a", False, 0, [], {})
 
 
 def shrink_all(requests: Requests, plain: Callable[[Example], Members], fails: Callable[[Requests], bool]) -> Requests:

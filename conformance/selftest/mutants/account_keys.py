@@ -270,9 +270,6 @@ def _in_base64(raw: bytes) -> str:
     return base64.b64encode(raw).decode()
 
 
-Image = Callable[[str], str]
-
-
 def _number(shown: object) -> str:
     return sha256(f"key {shown}".encode()).hexdigest()[:20]
 

@@ -3,24 +3,10 @@
 from __future__ import annotations
 
 from conformance.selftest.tools.alter_attestation import publish_caa
-from conformance.selftest.tools.mutant import mutant, row
+from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
 
 CA = "acme.example"
-
-
-RECORDS = (
-    row("no-account", [f'0 issue "{CA}"']),
-    row("nobody", ['0 issue ";"']),
-    row("no-issue", ['0 iodef "mailto:{uri}"']),
-    row("in-iodef", ['0 iodef "{uri}"', f'0 issue "{CA}"']),
-    row("other-tag", ['0 contactemail "accounturi={uri}"', f'0 issue "{CA}"']),
-    row("other-parameter", [f'0 issue "{CA}; account={{uri}}"']),
-    row("longer-parameter", [f'0 issue "{CA}; xaccounturi={{uri}}"']),
-    row("in-another-parameter", [f'0 issue "{CA}; validationmethods=accounturi={{uri}}"']),
-    row("comma", [f'0 issue "{CA}, accounturi={{uri}}"']),
-    row("as-the-domain", ['0 issue "accounturi={uri}"']),
-)
 
 
 @mutant("ATT-190")

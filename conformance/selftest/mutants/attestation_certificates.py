@@ -16,9 +16,6 @@ from reference_node.tee.acme import Credentials, Issuer
 from reference_node.tee.attestation import Evidence
 from reference_node.tee.tls import context_of
 
-PATHS = ("/info", "/attestation", "/evidences/", "/evidences/sha256sum.txt", "/evidences/quote.json")
-END = b"-----END CERTIFICATE-----\n"
-
 
 def _other(node: Node, turn: int = 1000, domain: str | None = None, issuer: Issuer | None = None) -> Credentials:
     machine = node.attestation
@@ -33,12 +30,6 @@ def _show_over_tls(node: Node, credentials: Credentials) -> None:
 def tls_shows_another_certificate(node: Node) -> None:
     """Show over TLS another certificate of the same issuer and domain than the evidence has."""
     _show_over_tls(node, _other(node))
-
-
-FILES = (
-    row("issuer-first", lambda chain: b"".join(part + END for part in reversed(chain.split(END)[:-1]))),
-    row("issuer-alone", lambda chain: chain.split(END)[1] + END),
-)
 
 
 @mutant("ATT-180")

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from conformance.selftest.tools.alter import members
 from conformance.selftest.tools.alter_attestation import Members, change_platform, serve_collateral
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 from reference_node.tee.collateral import (
     CollateralForm,
-    JsonObject,
     tcb_info_document,
 )
 from reference_node.tee.pki import CrlForm, PlatformForm
@@ -28,12 +26,6 @@ SIGNED = (
 def collateral_is_signed_by_somebody_else(node: Node, form: CollateralForm) -> None:
     """Serve TCB info and QE identity that are not signed by the TCB signer."""
     serve_collateral(node, form=form)
-
-
-def _level(document: JsonObject, status: str) -> JsonObject:
-    levels = document["tcbLevels"]
-    first = {**members(levels[0]), "tcbStatus": status} if isinstance(levels, list) else {}
-    return {**document, "tcbLevels": [first]}
 
 
 INFO = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 from pydantic import JsonValue
@@ -18,9 +17,6 @@ from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 
 Text = Callable[[str], str]
-PIN = "@sha256:b2c1d0e9f8a7b6c5d4e3f2a1b0c9d8e7f6a5b4c3d2e1f0a9b8c7d6e5f4a3b2c1"
-"""The digest of the second image in the node's compose file."""
-IMAGE = "registry.example/service/ingress"
 
 
 def _show(node: Node, change: Callable[[str], JsonValue]) -> None:
@@ -40,12 +36,6 @@ def _show_hash(node: Node, digest: str) -> None:
 def compose_hash_has_digits_behind(node: Node) -> None:
     """Answer the compose hash with a zero byte behind it."""
     _show_hash(node, node.attestation.identity.compose_hash.hex() + "00")
-
-
-def _describe(node: Node, change: Callable[[Members], Members]) -> None:
-    """Run an application of another description, rightly measured, shown and registered."""
-    text = node.attestation.identity.app_compose
-    run_application(node, json.dumps(change(json.loads(text)), separators=(",", ":")))
 
 
 @mutant("ATT-030")

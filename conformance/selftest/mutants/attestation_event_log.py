@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 
 from pydantic import JsonValue
 
@@ -19,7 +18,6 @@ from reference_node.node import Node
 from reference_node.tee.event_log import RUNTIME_EVENT, Event
 
 Events = list[Event]
-Shown = list[Members]
 
 LOGS = (
     row("list", json.loads, also="VER-050"),
@@ -42,25 +40,10 @@ def _without(event: Members, name: str) -> Members:
     return {member: value for member, value in event.items() if member != name}
 
 
-MEMBERS = (
-    row("type-in-hex", "event_type", "0x08000001"),
-    row("type-as-text", "event_type", "134217729"),
-    row("payload-in-clear", "event_payload", "zfs", also="ATT-130"),
-    row("payload-as-bytes", "event_payload", [122, 102, 115]),
-    row("name-is-null", "event", None),
-    row("digest-is-null", "digest", None),
-    row("digest-is-short", "digest", "00" * 32),
-)
-
-
 @mutant("ATT-200", "ATT-130")
 def log_has_no_runtime_events(node: Node) -> None:
     """Show the boot events alone."""
     change_log(node, lambda events: [event for event in events if event["event_type"] != RUNTIME_EVENT])
-
-
-def _measured(event: Event, digests: dict[str, bytes]) -> Event:
-    return replace(event, digest=digests[event.name]) if event.kind == RUNTIME_EVENT else event
 
 
 def _told(event: Members, digests: dict[str, bytes]) -> Members:
@@ -74,25 +57,3 @@ def one_digest_is_of_another_event(node: Node, name: str) -> None:
     """Show the digest of `storage-fs` at the event `{name}`."""
     other = next(event.digest.hex() for event in node.attestation.events if event.name == "storage-fs")
     change_event(node, name, lambda event: {**event, "digest": other})
-
-
-def _put(event: Event, *, before: str) -> Callable[[Events], Events]:
-    def changed(events: Events) -> Events:
-        at = [known.name for known in events].index(before)
-        return [*events[:at], event, *events[at:]]
-
-    return changed
-
-
-SHOWN = (
-    row("left-out", lambda events: [event for event in events if event["event"] != "storage-fs"]),
-    row("last-left-out", lambda events: events[:-1]),
-    row("exchanged", lambda events: [*events[:-2], events[-1], events[-2]]),
-    row("repeated", lambda events: [*events, events[-1]]),
-    row("added", lambda events: [*events, {**events[-1], "event": "anything"}]),
-    row("reversed", lambda events: events[::-1]),
-    row("in-another-register", lambda events: [*events[:-1], {**events[-1], "imr": 2}]),
-    row("payload-edited", lambda events: [*events[:-2], {**events[-2], "event_payload": "65787434"}, events[-1]]),
-    row("name-edited", lambda events: [*events[:-2], {**events[-2], "event": "storage"}, events[-1]]),
-    row("empty", lambda _: []),
-)

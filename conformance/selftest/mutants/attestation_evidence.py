@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import replace
 
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509 import load_pem_x509_certificates
@@ -13,10 +12,7 @@ from pydantic import JsonValue
 
 from conformance.selftest.tools.alter_attestation import (
     ACCOUNT,
-    CHECKSUMS,
     QUOTE,
-    Files,
-    bound,
     certificate_name,
     change_bound_file,
     change_checksums,
@@ -162,28 +158,6 @@ REPORT_DATA = (
 def evidence_has_no_report_data(node: Node, change: Callable[[dict[str, JsonValue]], dict[str, JsonValue]]) -> None:
     """Serve quote.json without hex report data."""
     change_members(node, QUOTE, change)
-
-
-def _otherwise(change: Callable[[bytes], bytes]) -> Callable[[Node, Files], Files]:
-    """Evidence whose quote is over something else than the checksum file."""
-
-    def rebind(node: Node, files: Files) -> Files:
-        sums = files[CHECKSUMS]
-        return {**bound(node, files, replace(sums, body=change(sums.body))), CHECKSUMS: sums}
-
-    return rebind
-
-
-BOUND = (
-    row("crlf", lambda body: body.replace(b"\n", b"\r\n")),
-    row("stripped", lambda body: body.rstrip()),
-    row("reordered", lambda body: b"".join(reversed(body.splitlines(keepends=True)))),
-    row("certificate-line", lambda body: body.splitlines(keepends=True)[1]),
-    row("first-digest", lambda body: bytes.fromhex(body[:64].decode())),
-    row("hex-of-hash", lambda body: hashlib.sha256(body).hexdigest().encode()),
-    row("twice", lambda body: hashlib.sha256(body).digest()),
-    row("nothing", lambda _: b""),
-)
 
 
 @mutant("ATT-170", also="ATT-120")

@@ -98,26 +98,6 @@ def quote_is_of_an_unknown_module(node: Node, which: str) -> None:
     change_report(node, which, lambda report: replace(report, mr_signer_seam=b"\1" * 48))
 
 
-def _flip(quote: bytes, at: int) -> bytes:
-    return quote[:at] + bytes([quote[at] ^ 1]) + quote[at + 1 :]
-
-
-SIGNED_AT = 48 + 584 + 4
-"""Where the signature of a version 4 quote begins, behind header, report and length."""
-
-PLACES = {
-    "signature": SIGNED_AT,
-    "attestation-key": SIGNED_AT + 64,
-    "enclave-report": SIGNED_AT + 128 + 6 + 64,
-    "enclave-signature": SIGNED_AT + 128 + 6 + 384 + 5,
-    "authentication": SIGNED_AT + 128 + 6 + 384 + 64 + 2,
-    "boot-register": 48 + 376,
-    "configuration": 48 + 184 + 3,
-    "owner": 48 + 232,
-    "user-data": 30,
-}
-
-
 FORMS = (
     row("key-of-somebody", QuoteForm(quote_signing_key="somebody")),
     row("enclave-of-somebody", QuoteForm(qe_signing_key="somebody")),
@@ -152,17 +132,6 @@ def _chain(*roles: str) -> Callable[[Node], bytes]:
         return pem(*(known[role] for role in roles)).encode() + b"\0"
 
     return made
-
-
-CHAINS = (
-    row("leaf-alone", _chain("leaf")),
-    row("no-root", _chain("leaf", "ca")),
-    row("no-authority", _chain("leaf", "root")),
-    row("root-first", _chain("root", "ca", "leaf")),
-    row("signer-between", _chain("leaf", "signer", "root")),
-    row("leaf-twice", _chain("leaf", "leaf", "ca", "root")),
-    row("empty", lambda _: b""),
-)
 
 
 def _tcb(**changes: object) -> Callable[[PlatformForm], PlatformForm]:

@@ -28,11 +28,6 @@ from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
 
 CONFIG = "get_node_chain_config"
-WRITES = (
-    "addGroup(uint256,string,string,bytes32[],bytes32[])",
-    "updateGroup(uint256,uint64,string,string,bytes32[],bytes32[])",
-    "removeGroup(uint256,uint64)",
-)
 Write = Callable[..., object]
 
 

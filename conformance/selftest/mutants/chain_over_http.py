@@ -15,7 +15,6 @@ from reference_node.node import Node
 from reference_node.permission.keys import address_of
 from reference_node.permission.runs import Run
 
-VIEWS = ("groups", "wallets", "actions", "usage_keys", "wallets_in_group", "actions_in_group")
 View = Callable[..., Any]
 
 

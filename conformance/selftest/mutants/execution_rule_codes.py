@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
 from http import HTTPStatus
@@ -16,10 +15,6 @@ from conformance.selftest.tools.alter_runs import RUN, change_code, change_verdi
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import KeyInfo
 from reference_node.node import Node
-
-
-def _ascii(code: str) -> str:
-    return unicodedata.normalize("NFKD", code).encode("ascii", "ignore").decode()
 
 
 @mutant(

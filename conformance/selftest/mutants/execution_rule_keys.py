@@ -12,9 +12,6 @@ from conformance.selftest.tools.concurrent_requests import one_answer_at_a_time
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 
-Question = tuple[int, bytes, bytes | None]
-"""A key, an action, and a wallet or none."""
-
 
 def _is_account_key(node: Node, key: int) -> bool:
     return node.accounts.key_info(key).is_account_key

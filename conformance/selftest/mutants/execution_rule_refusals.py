@@ -17,7 +17,6 @@ from reference_node.sandbox import HostError, HostRefusal, RunResult
 
 Ran = Callable[[Caller, str, str], RunResult]
 Called = Callable[[Run, str, Mapping[str, object]], object]
-FORBIDDEN = 403
 WALLET_ID = re.compile("0x[0-9a-fA-F]{64}")
 
 
@@ -52,19 +51,6 @@ def refusal_is_an_exception_of_the_script(node: Node) -> None:
 
 
 # ------------------------------------------------------------------------------------------ what is given away
-
-
-def _telling(node: Node, tell: Callable[[Run, bytes, str, Mapping[str, object]], str]) -> None:
-    """Add to the refusal of a wallet what `tell` says."""
-
-    def host_call(original: Called, run: Run, name: str, arguments: Mapping[str, object]) -> object:
-        try:
-            return original(run, name, arguments)
-        except HostRefusal as refusal:
-            pkp_id = bytes.fromhex(str(arguments["pkpId"])[2:])
-            raise HostRefusal(f"{refusal}: {tell(run, pkp_id, name, arguments)}") from None
-
-    wrap(node.runs, "host_call", host_call)
 
 
 @mutant(

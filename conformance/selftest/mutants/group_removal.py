@@ -9,13 +9,10 @@ from dataclasses import replace
 from conformance.selftest.tools.accounts import Hashes, Write, account_of, lists_of, permissions_of
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.mutant import mutant, row
-from conformance.selftest.tools.operations import GROUP_MEMBER_WRITES
 from reference_node.chain.account_config import Group, UsageKey, Wallet
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
 from reference_node.problems import Conflict
-
-NAMING_A_GROUP = ("update_group", "remove_group", *GROUP_MEMBER_WRITES)
 
 
 @mutant("GRPLIFE-100", also="EP-190 GRPLIFE-110")

@@ -17,18 +17,6 @@ from reference_node.node import Node
 from reference_node.permission.keys import key_hash, new_secret, parse_key
 
 
-def _both(one: Permissions, other: Permissions) -> Permissions:
-    return Permissions(
-        one.can_create_groups or other.can_create_groups,
-        one.can_delete_groups or other.can_delete_groups,
-        one.can_create_pkps or other.can_create_pkps,
-        [*one.manage_ipfs_ids_in_groups, *other.manage_ipfs_ids_in_groups],
-        [*one.add_pkp_to_groups, *other.add_pkp_to_groups],
-        [*one.remove_pkp_from_groups, *other.remove_pkp_from_groups],
-        [*one.execute_in_groups, *other.execute_in_groups],
-    )
-
-
 @mutant(
     "KEYLIFE-010",
     also="AUTH-150 AUTH-160 EP-110 EXEC-010 EXEC-240 SCOPE-010 SCOPE-020 SCOPE-030 SCOPE-040 SCOPE-050 SCOPE-060 "

@@ -18,10 +18,6 @@ from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
 
 
-def _ascii(label: str) -> str:
-    return label.encode("ascii", "ignore").decode()
-
-
 @mutant(
     each=[
         row("update_group", breaks="GRPLIFE-020 GRPLIFE-030", also="EP-180"),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pydantic import JsonValue
-
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, refusal, wrap
 from conformance.selftest.tools.alter_payments import (
     INTEND,
@@ -22,7 +20,6 @@ from reference_node.chain.interface import Address
 from reference_node.node import Node
 from reference_node.problems import NotFound
 
-DONE: JsonValue = {"success": True}
 Excuse = Callable[[Intent, Payment], bool]
 
 

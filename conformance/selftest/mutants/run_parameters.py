@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
 
@@ -25,8 +24,6 @@ from reference_node.strict_json import DEPTH_LIMIT
 
 ITEMS = 100
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-DIGITS = 15
-"""How many significant digits are left of a rounded number."""
 
 
 def _texts(change: Callable[[str], str]) -> Callable[[JsonValue], JsonValue]:
@@ -42,16 +39,6 @@ def _members(keep: Callable[[str, JsonValue], bool]) -> Callable[[JsonValue], Js
         return {name: inner for name, inner in value.items() if keep(name, inner)} if isinstance(value, dict) else value
 
     return kept
-
-
-def _is_large(value: JsonValue) -> bool:
-    return type(value) is int and abs(value) >= 2**53
-
-
-def _rounded(value: JsonValue) -> JsonValue:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return value
-    return float(f"{value:.{DIGITS}g}") if abs(value) > 1 and math.isfinite(value) else value
 
 
 @mutant(

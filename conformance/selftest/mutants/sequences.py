@@ -31,11 +31,6 @@ def third_key_is_updated_with_the_first(node: Node) -> None:
     wrap(node.accounts, "update_usage_key", update)
 
 
-def _both(one: Permissions, other: Permissions) -> Permissions:
-    given = zip(one.arguments(), other.arguments(), strict=True)
-    return Permissions(*(a or b if isinstance(a, bool) else sorted({*_ids(a), *_ids(b)}) for a, b in given))  # type: ignore[arg-type]  # three switches, then four arrays
-
-
 def _ids(value: object) -> Sequence[int]:
     return value if isinstance(value, Sequence) else []
 

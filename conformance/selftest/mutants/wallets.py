@@ -39,10 +39,6 @@ def wallet_address_is_zero(node: Node) -> None:
     change_answer(node, "create_wallet", lambda value: {**members(value), "wallet_address": f"0x{'0' * 40}"})
 
 
-def _bare(item: dict[str, JsonValue], name: str) -> dict[str, JsonValue]:
-    return {**item, name: str(item[name]).removeprefix("0x")}
-
-
 @mutant(
     each=[
         row(
@@ -136,22 +132,6 @@ class PathsAreKeys(KeyDerivation):
 def derivation_path_is_the_private_key(node: Node) -> None:
     """Use the derivation path, which the contract shows, as the private key."""
     node.keys = PathsAreKeys(node.keys.root_secret)
-
-
-def _repaired(body: Members) -> JsonValue:
-    named = body.get("pkp_id")
-    return {**body, "pkp_id": _repaired_id(named)} if isinstance(named, str) else body
-
-
-def _repaired_list(body: Members) -> JsonValue:
-    listed = body.get("pkp_ids_permitted")
-    if not isinstance(listed, list):
-        return body
-    return {**body, "pkp_ids_permitted": [_repaired_id(one) if isinstance(one, str) else one for one in listed]}
-
-
-def _repaired_id(text: str) -> str:
-    return f"0x{text.removeprefix('0x')[:64]:0<64}"
 
 
 @mutant("PKP-130", also="EP-030")
