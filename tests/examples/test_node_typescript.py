@@ -38,21 +38,18 @@ CAUGHT_BY = {
 
 
 PROFILE = EXAMPLE / "profile.yaml"
-CELLS = "usage-several/this/*/1"
-"""The cells of the execution rule's matrix that are tried: each is a run, for which this node starts a process."""
 
 
 def test_second_node_is_green_in_two_processes(program: Path, tmp_path: Path) -> None:
-    """The cheapest cases of every requirement, `--quick`; the README shows the command that runs all of them."""
     with serving(program) as url:
-        options = ("--profile", PROFILE, "--node-url", url, "--output", tmp_path, "--quick", "--cell", CELLS)
-        command = [sys.executable, "-m", "conformance", "run", *map(str, options), "--jobs", "2"]
+        options = ("--profile", PROFILE, "--node-url", url, "--output", tmp_path, "--jobs", "2")
+        command = [sys.executable, "-m", "conformance", "run", *map(str, options)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=1800, check=False)  # noqa: S603 - our own
     assert (tmp_path / "results.json").is_file(), done.stdout + done.stderr
     results = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
     verdicts = Counter(case["verdict"] for case in results["cases"])
     assert set(verdicts) == {"pass", "not offered"}, done.stdout
-    assert verdicts["pass"] > 200, done.stdout
+    assert verdicts["pass"] > 400, done.stdout
 
 
 def test_each_faulty_switch_has_a_case(program: Path) -> None:

@@ -7,8 +7,9 @@ import subprocess
 import sys
 import sysconfig
 import venv
+from collections import deque
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -24,8 +25,8 @@ TOGETHER = (
 """Beside these stand pytest-cov and pytest-xdist, which the project's own tests use."""
 ALONE = ("pytest-profiling",)
 """Its `--profile` is that of pytest-profiles, too."""
-DAYS = 6
-"""In so many days each plugin is tried alone."""
+AT_ONCE = 2
+"""Processes that try a plugin alone."""
 MODULES = """
 from importlib.metadata import entry_points
 print(*(f"{entry.name}={entry.value}" for entry in entry_points(group="pytest11")))
@@ -85,7 +86,7 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_all_plugins_together_and_those_of_the_day_alone(python: Path, project: Path, node: TinyNode) -> None:
+def test_all_plugins_together_and_each_alone(python: Path, project: Path, node: TinyNode) -> None:
     files = ("test_plain.py", "test_client.py", "trial.yaml")
     told = runs(python, project, ["-p", "no:profiling", "--conformance-node-url", node.url, *files])
     assert "3 passed" in told, told
@@ -95,10 +96,14 @@ def test_all_plugins_together_and_those_of_the_day_alone(python: Path, project: 
     assert len(plugins) > len(TOGETHER)
     needs = {"pytest_html.plugin": ["pytest_metadata.plugin"], "xdist.looponfail": ["xdist.plugin"]}
     others = sorted({*plugins.values()} - {"conformance.run.plugin"})
-    for module in others[datetime.now(UTC).toordinal() % DAYS :: DAYS]:
+
+    def alone(module: str) -> None:
         chosen = [*needs.get(module, []), module, "conformance.run.plugin"]
         arguments = [argument for one in chosen for argument in ("-p", one)]
         runs(python, project, [*arguments, "test_plain.py"], PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        deque(pool.map(alone, others), maxlen=0)
 
 
 def test_options_and_fixtures_begin_with_the_prefix(project: Path) -> None:
