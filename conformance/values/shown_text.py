@@ -52,7 +52,7 @@ def _code_units(character: str) -> str:
 
 
 NUMBER = re.compile(r"(?<![\w.])[1-9]\d{7,77}(?![\w.])")
-WIDTHS = {24: 16, 31: 1 << 17, 32: 1 << 17, 53: 1 << 17, 63: 1 << 17, 64: 1 << 17, 128: 1 << 17, 256: 1 << 17}
+WIDTHS = {24: 1, 31: 1 << 17, 32: 1 << 17, 53: 1 << 17, 63: 1 << 17, 64: 1 << 17, 128: 1 << 17, 256: 1 << 17}
 """Bits at which formats of numbers end (that of 24 is single precision), and how near to them a number is named so."""
 
 
