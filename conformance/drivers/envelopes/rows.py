@@ -156,7 +156,19 @@ def _compile_row(row: EnvelopeRow, case: TypedDataCase, index: int, context: Com
 
     for flow in row.flows or case.flows if len(context.faults) == faults else ():
         _try_out(row, changes, flow, context)
-    return Row(f"rows[{index}] {row.id}", row, changes, compile_value(row.new_admin, context.at("new_admin")))
+    return Row(
+        f"rows[{index}] {row.id}{_size_and_age(row)}",
+        row,
+        changes,
+        compile_value(row.new_admin, context.at("new_admin")),
+    )
+
+
+def _size_and_age(row: EnvelopeRow) -> str:
+    """What a row says of the size of its envelope and of the time at which that is issued, where that matters."""
+    size = f", of {row.pad_to} bytes" if row.pad_to else ""
+    age = f", issued {abs(row.issued)} s {'ahead' if row.issued > 0 else 'ago'}" if row.issued else ""
+    return size + age
 
 
 def _compile_changes(changes: Sequence[Change], context: CompileContext) -> Callable[[Scope], list[Change]]:
