@@ -279,8 +279,9 @@ def parallel_additions_all_count(judge: Judge, node: Node) -> None:
             for answer in send_at_once(node.session, requests):
                 must_accept(answer)
         with judge():
-            ids, hashes = pluck(node.pkps.list(on.alice, g), "id"), pluck(node.actions.list(on.alice, g), "hashed_cid")
+            ids = pluck(node.pkps.list(on.alice, g), "id")
             judge.same_hexes(ids, [one.id for one in wallets if there], "the wallets of the group", any_order=True)
+            hashes = pluck(node.actions.list(on.alice, g), "hashed_cid")
             judge.same_hexes(hashes, [hashed_cid(cid) for cid in cids if there], "its actions", any_order=True)
 
 

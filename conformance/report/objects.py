@@ -55,8 +55,9 @@ class Names:
         return with_powers(LONG_HEX.sub(r"\1\2…\3", text))
 
     def of(self, variable: str) -> str:
-        """The name of a variable."""
-        return self.variables.get(variable, variable.lower())
+        """The name of a variable; of a credential that has none, that it is one."""
+        name = variable.lower()
+        return self.variables.get(variable, f"(secret {name})" if variable.startswith(ACCOUNT_KEY) else name)
 
 
 class Objects:

@@ -29,6 +29,7 @@ LONGEST_STEP, LONGEST_IN_FULL = 200, 400
 LONGEST_TEXT, LONGEST_CODE = 30, 80
 """Characters of a text inside of a step, and of a text that is all of its request."""
 AS_ABOVE = "as above"
+FIRST_PAGES = ("0", "1", 0, 1)
 LEAST_ALIKE = 2
 """Members of a request that are as in an earlier step, of which the step says no more."""
 SHORT_ANSWER = 60
@@ -194,13 +195,13 @@ def asked_for(exchange: Exchanged) -> str:
 def _members(exchange: Exchanged, above: Exchanged | None, *, in_full: bool) -> str:
     """The members of a request: labels last, and behind them those that are false or empty, in short.
 
-    Pages and the suite's own description of what it makes are left out unless it is told in full; several members
+    First pages and the suite's own description of what it makes are left out unless it is told in full; several members
     that are as in the request `above` are told by that alone.
     """
     members = [
         member
         for member in _all_members(exchange)
-        if in_full or not (member[0].startswith("page_") or member[1] == DESCRIPTION)
+        if in_full or not (_is_usual_page(*member) or member[1] == DESCRIPTION)
     ]
     before = _all_members(above) if above else []
     alike = [member for member in members if member in before]
@@ -214,6 +215,11 @@ def _members(exchange: Exchanged, above: Exchanged | None, *, in_full: bool) -> 
     ]
     as_above = [f"else {AS_ABOVE}" if members else AS_ABOVE] if is_alike else []
     return ", ".join([*full, *_empty(members), *as_above])
+
+
+def _is_usual_page(name: str, value: object) -> bool:
+    """Whether a member asks for a list from its beginning, or for how much of it."""
+    return name == "page_size" or (name == "page_number" and value in FIRST_PAGES)
 
 
 def _all_members(exchange: Exchanged) -> list[tuple[str, object]]:
