@@ -29,7 +29,6 @@ LONGEST_STEP, LONGEST_IN_FULL = 200, 400
 LONGEST_TEXT, LONGEST_CODE = 30, 80
 """Characters of a text inside of a step, and of a text that is all of its request."""
 AS_ABOVE = "as above"
-FIRST_PAGES = ("0", "1", 0, 1)
 LEAST_ALIKE = 2
 """Members of a request that are as in an earlier step, of which the step says no more."""
 SHORT_ANSWER = 60
@@ -205,7 +204,8 @@ def _members(exchange: Exchanged, above: Exchanged | None, *, in_full: bool) -> 
     ]
     before = _all_members(above) if above else []
     alike = [member for member in members if member in before]
-    is_alike = len(alike) >= LEAST_ALIKE
+    leaves_out = {name for name, _ in before} - {name for name, _ in _all_members(exchange)}
+    is_alike = len(alike) >= LEAST_ALIKE and not leaves_out
     members = [member for member in members if not is_alike or member not in alike]
     members.sort(key=lambda member: member[0].endswith(LABELS))
     full = [
@@ -218,8 +218,8 @@ def _members(exchange: Exchanged, above: Exchanged | None, *, in_full: bool) -> 
 
 
 def _is_usual_page(name: str, value: object) -> bool:
-    """Whether a member asks for a list from its beginning, or for how much of it."""
-    return name == "page_size" or (name == "page_number" and value in FIRST_PAGES)
+    """Whether a member asks for page 0 of a list, or for the size of a page."""
+    return name == "page_size" or (name == "page_number" and str(value) == "0")
 
 
 def _all_members(exchange: Exchanged) -> list[tuple[str, object]]:

@@ -238,6 +238,14 @@ def test_what_is_as_in_an_earlier_step_of_the_same_operation_is_not_told_again()
     )
 
 
+def test_request_that_leaves_a_member_out_is_told_whole() -> None:
+    made = asked("add_usage_api_key", API_KEY_1=".usage_api_key")
+    whole = '{"usage_api_key":"${API_KEY_1}","can_create_pkps":true,"execute_in_groups":[1]}'
+    less = '{"usage_api_key":"${API_KEY_1}","can_create_pkps":true}'
+    steps = story(Conversation((made, *(asked("update_usage_api_key", body) for body in (whole, less))))).steps
+    assert steps[-1] == "anybody: update_usage_api_key usage_api_key K, can_create_pkps → 200, {}"
+
+
 def test_answer_that_a_write_left_as_it_was_is_told_as_such() -> None:
     made, read = asked("new_account", API_KEY_1=".api_key"), asked("list_actions", by="API_KEY_1", answer='["x"]')
     write = asked("remove_action_from_group", '{"group_id":"7"}', by="API_KEY_1")
