@@ -41,7 +41,8 @@ from conformance.service.runs import Runs
 from conformance.service.session import Session
 from conformance.service.usage_keys import UsageKeys
 from conformance.service.wallets import Wallets
-from conformance.values.json_values import MISSING, member, printed, printed_json, same, same_hex, same_hexes
+from conformance.values.json_values import MISSING, member, printed, printed_json, same, same_hex, same_hexes, texts
+from conformance.values.shown_text import shortened
 
 __all__ = ["Judge", "PythonCase", "case"]
 
@@ -49,6 +50,8 @@ Program: TypeAlias = Callable[[CaseRun], None]
 Function = TypeVar("Function", bound=Callable[..., None])
 SHOWN = 1_000
 """Characters of a value that a failure shows."""
+SHOWN_RIGHT, LONGEST_RIGHT = 3, 200
+"""Checks that held beside one that failed, and the characters that tell them."""
 
 
 class Judge:
@@ -59,8 +62,13 @@ class Judge:
         self._left = set(requirements)
         self._requirements = tuple(requirements)
         self._failures: list[Departure] = []
+        self._began = 0
+        """The number of the exchange with which the newest block begins."""
         self._apart: Counter[tuple[str, ...]] = Counter()
         self._departed: dict[Departure, tuple[str, ...]] = {}
+        self._held: dict[tuple[str, ...], list[str]] = {}
+        """What the blocks apart that judge the same found right."""
+        self._compared = ""
 
     @contextmanager
     def __call__(self, *requirements: str, unchanged: str = "", why: str = "") -> Iterator[None]:
@@ -75,6 +83,7 @@ class Judge:
         if self._session.judges:
             raise UnjudgedRequirement("a block that judges stands inside another one")
         self._session.judges = True
+        self._began = len(self._session.log)
         try:
             yield
         except Departure as problem:
@@ -92,9 +101,11 @@ class Judge:
     def apart(self, *requirements: str, unchanged: str = "", why: str = "") -> Iterator[None]:
         """A block that nothing after it depends on: after a departure in it the case goes on, and fails at its end."""
         self._apart[requirements] += 1
+        self._compared = ""
         try:
             with self(*requirements, unchanged=unchanged, why=why):
                 yield
+            self._held.setdefault(requirements, []).append(self._compared)
         except Departure as problem:
             self._failures.append(problem)
             self._departed[problem] = requirements
@@ -110,8 +121,9 @@ class Judge:
     def same(self, got: object, expected: object, what: str, at: int | None = None) -> None:
         """Compare two JSON values; `what` names the value in the words of the clause.
 
-        `at`: the number of the exchange that shows it; without it the newest.
+        `at`: the number of the exchange that shows it; without it the newest of the block that has a text of `got`.
         """
+        self._compared = what
         if not same(got, expected):
             raise self._departure(f"{what} to be {printed_json(expected)[:SHOWN]}", got, at)
 
@@ -144,16 +156,23 @@ class Judge:
         shown = [printed(value) for value in values]
         alike = [number for number, value in enumerate(shown) if shown.count(value) > 1]
         if MISSING in values or alike:
-            got = str(MISSING) if MISSING in values else f"{shown[alike[0]]}, {shown.count(shown[alike[0]])} times"
-            raise Mismatch(f"{len(values)} different {what}", got[:SHOWN], self._session.last_exchange)
+            again = MISSING if MISSING in values else values[alike[0]]
+            got = str(MISSING) if again is MISSING else f"{printed(again)}, {shown.count(printed(again))} times"
+            raise Mismatch(f"{len(values)} different {what}", got[:SHOWN], self._shown_at(again))
 
     def that(self, holds: bool, expected: str, got: object) -> None:
         """Raise a departure unless something holds; `expected` says what in the words of the clause."""
+        self._compared = expected
         if not holds:
             raise self._departure(expected, got)
 
     def _departure(self, expected: str, got: object, at: int | None = None) -> Mismatch:
-        return Mismatch(expected, printed_json(got)[:SHOWN], self._session.last_exchange if at is None else at)
+        return Mismatch(expected, printed_json(got)[:SHOWN], self._shown_at(got) if at is None else at)
+
+    def _shown_at(self, got: object) -> int | None:
+        """The number of the newest exchange of the block that was answered with a text of this value, else the last."""
+        shown = self._session.log.answered_with([*texts(got)], self._began)
+        return self._session.last_exchange if shown is None else shown
 
     def stop(self, problem: StepProblem) -> None:
         """End the case with a problem: one more failure of a block, or trouble that is raised unless a block failed."""
@@ -175,12 +194,18 @@ class Judge:
             raise UnjudgedRequirement(f"no block of the case judges {', '.join(sorted(self._left))}")
 
     def _share(self, failure: Departure) -> str:
-        """How many of the blocks apart that judge the same as this one failed, where most of several did not."""
+        """How many of the blocks apart that judge the same as this one failed, where most of several did not.
+
+        With what was right: it tells where the fault is not.
+        """
         requirements = self._departed.get(failure)
         if requirements is None:
             return ""
         failed, tried = [*self._departed.values()].count(requirements), self._apart[requirements]
-        return f" ({failed} of {tried} such checks failed)" if 2 * failed < tried else ""
+        held = dict.fromkeys(what for what in self._held.get(requirements, []) if what and what not in failure.expected)
+        right = [*held][-SHOWN_RIGHT:]
+        told = f"; right: {shortened('; '.join(right), LONGEST_RIGHT)}" if right else ""
+        return f" ({failed} of {tried} such checks failed{told})" if 2 * failed < tried else ""
 
 
 SERVICES: Mapping[type, Callable[[CaseRun], object]] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
@@ -15,6 +15,8 @@ from conformance.verdict import Exchange
 
 LONGEST_KEPT = 300_000
 """Characters of a body that are kept while a case runs; an answer may have a hundred times as many."""
+SHORTEST_TELLING = 8
+"""Characters of a text that tells which answer it came with."""
 LONGEST_BODY = 4_000
 """Characters of a body that a report shows."""
 
@@ -147,6 +149,18 @@ class ExchangeLog:
     def status(self, number: int | None) -> int | None:
         """The status that an exchange was answered with; None where there is no answer or no such exchange."""
         return None if number is None else self._exchanges[number - self._forgotten].status
+
+    def answered_with(self, texts: Sequence[str], since: int) -> int | None:
+        """The newest exchange from this number on whose answer holds one of these texts; None where none does.
+
+        Short texts are not searched for: they stand in answers by chance. Hex digits are found in any case.
+        """
+        searched = [text.lower().removeprefix("0x") for text in texts if len(text) >= SHORTEST_TELLING]
+        for number in range(len(self) - 1, max(since, self._forgotten) - 1, -1):
+            answer = self._exchanges[number - self._forgotten].response_body.lower()
+            if any(text in answer for text in searched):
+                return number
+        return None
 
     @property
     def raw(self) -> tuple[RawExchange, ...]:

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
+from itertools import takewhile
 from urllib.parse import parse_qsl, urlsplit
 
 from conformance.report.objects import (
@@ -18,7 +19,7 @@ from conformance.report.objects import (
     code_cids,
     credentials_of,
 )
-from conformance.service.session import DESCRIPTION
+from conformance.service.session import DESCRIPTION, LABEL
 from conformance.values.json_text import parse, written
 from conformance.values.json_values import member
 from conformance.values.shown_text import cut, plain
@@ -26,8 +27,9 @@ from conformance.values.shown_text import cut, plain
 REFUSED = 400
 USUAL_METHODS = frozenset({"GET", "POST"})
 LONGEST_STEP, LONGEST_IN_FULL = 200, 400
-LONGEST_TEXT, LONGEST_CODE = 30, 80
-"""Characters of a text inside of a step, and of a text that is all of its request."""
+LONGEST_TEXT, LONGEST_ALONE, LONGEST_CODE = 30, 80, 170
+"""Characters of a text inside of a step, of a text that is all of its request, and of an action's code."""
+CODE = "code"
 AS_ABOVE = "as above"
 LEAST_ALIKE = 2
 """Members of a request that are as in an earlier step, of which the step says no more."""
@@ -130,14 +132,14 @@ def _without_empty(value: object) -> str:
     if not isinstance(value, dict):
         return written(value)
     told = [f'"{name}":{_without_empty(inner)}' for name, inner in value.items() if not _is_empty(inner)]
-    return f"{{{','.join([*told, *_empty(value.items())])}}}"
+    told += _empty(value.items(), '"{}":{}')
+    return f"{{{','.join(told)}}}"
 
 
-def _empty(members: Iterable[tuple[str, object]]) -> Iterator[str]:
-    """What is said of the members that are false or empty: their names, or how many they are."""
-    names = [name for name, value in members if _is_empty(value)]
-    if names:
-        yield f"false or empty: {' and '.join(names)}" if len(names) <= NAMED_EMPTY else f"{len(names)} false or empty"
+def _empty(members: Iterable[tuple[str, object]], form: str = "{} {}") -> Iterator[str]:
+    """The members that are false or empty, in this form; of more than two how many they are."""
+    empty = [form.format(name, written(value)) for name, value in members if _is_empty(value)]
+    yield from empty if len(empty) <= NAMED_EMPTY else [f"{len(empty)} false or empty"]
 
 
 LONGEST_TOLD = 3_000
@@ -194,13 +196,13 @@ def asked_for(exchange: Exchanged) -> str:
 def _members(exchange: Exchanged, above: Exchanged | None, *, in_full: bool) -> str:
     """The members of a request: labels last, and behind them those that are false or empty, in short.
 
-    First pages and the suite's own description of what it makes are left out unless it is told in full; several members
-    that are as in the request `above` are told by that alone.
+    First pages and the suite's own labels are left out unless it is told in full; several members that are as in the
+    request `above` are told by that alone.
     """
     members = [
         member
         for member in _all_members(exchange)
-        if in_full or not (_is_usual_page(*member) or member[1] == DESCRIPTION)
+        if in_full or not (_is_usual_page(*member) or _is_usual_label(*member))
     ]
     before = _all_members(above) if above else []
     alike = [member for member in members if member in before]
@@ -208,11 +210,7 @@ def _members(exchange: Exchanged, above: Exchanged | None, *, in_full: bool) -> 
     is_alike = len(alike) >= LEAST_ALIKE and not leaves_out
     members = [member for member in members if not is_alike or member not in alike]
     members.sort(key=lambda member: member[0].endswith(LABELS))
-    full = [
-        name if value is True else f"{name} {_value(value, LONGEST_TEXT if name else LONGEST_CODE)}".strip()
-        for name, value in members
-        if not _is_empty(value)
-    ]
+    full = [name if value is True else _named(name, value) for name, value in members if not _is_empty(value)]
     as_above = [f"else {AS_ABOVE}" if members else AS_ABOVE] if is_alike else []
     return ", ".join([*full, *_empty(members), *as_above])
 
@@ -222,11 +220,34 @@ def _is_usual_page(name: str, value: object) -> bool:
     return name == "page_size" or (name == "page_number" and str(value) == "0")
 
 
+def _is_usual_label(name: str, value: object) -> bool:
+    """Whether a member is the name or description that the suite gives to whatever a case makes."""
+    return name.endswith(LABELS) and isinstance(value, str) and (value == DESCRIPTION or bool(LABEL.fullmatch(value)))
+
+
 def _all_members(exchange: Exchanged) -> list[tuple[str, object]]:
     """What a request asks for, in its query and in its body, or in the arguments of a call."""
     body = [] if '"jsonrpc"' in (exchange.request_body or "") else body_members(exchange)
     body = [*exchange.contract.arguments.items()] if exchange.contract else body
     return [*parse_qsl(urlsplit(exchange.url).query), *body]
+
+
+def _named(name: str, value: object) -> str:
+    if name == CODE and isinstance(value, str):
+        return f"{name} {json.dumps(cut(_code(value), LONGEST_CODE), ensure_ascii=False)}"
+    return f"{name} {_value(value, LONGEST_TEXT if name else LONGEST_ALONE)}".strip()
+
+
+COMMENT = re.compile(r"\s*//(.*)")
+
+
+def _code(code: str) -> str:
+    """What the comment at the beginning of an action's code says; of code without one, the code on one line."""
+    lines = code.strip().splitlines()
+    comment = [found[1].strip() for line in takewhile(COMMENT.match, lines) if (found := COMMENT.match(line))]
+    if 0 < len(comment) < len(lines):
+        return f"// {' '.join(comment)}"
+    return " ".join(" ".join(lines[:-1] if lines and LABEL.search(lines[-1]) else lines).split())
 
 
 def _value(value: object, longest: int) -> str:

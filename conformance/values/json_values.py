@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from conformance.problems import ProfileSilent
 
@@ -68,6 +68,17 @@ def _as_json(value: object) -> object:
 def printed_json(value: object) -> str:
     """A value as it is shown in a failure: texts in quotes, so that "1" and 1 look different."""
     return f'"{value}"' if isinstance(value, str) else printed(value)
+
+
+def texts(value: object) -> Iterator[str]:
+    """The texts in a JSON value, without the names of members."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from texts([*value.values()])
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from texts(inner)
 
 
 def same(left: object, right: object) -> bool:

@@ -64,7 +64,7 @@ def test_story_tells_the_steps_that_concern_the_failing_request() -> None:
         "alice: list_wallets → 200, P, P2",
         'alice: add_group pkp_ids_permitted [P], name "G" → 200, G',
         "alice: add_group pkp_ids_permitted [P2] → 200, G2",
-        "alice: add_usage_api_key execute_in_groups [G], false or empty: can_create_pkps → 200, K",
+        "alice: add_usage_api_key execute_in_groups [G], can_create_pkps false → 200, K",
         "bob: list_groups → 200, {}",
         "alice: remove_usage_api_key usage_api_key K → 200",
         "K: run_action jsParams {pkpId:P} → 403, not-permitted: no group lists it",
@@ -335,8 +335,32 @@ def test_long_answer_is_told_without_what_is_empty() -> None:
     item = {"name": "n" * 100, "description": "", "can_create_groups": False, "execute_in_groups": [2], "balance": 0}
     listed = asked("list_api_keys", answer=json.dumps([item, {**item, "execute_in_groups": []}]))
     (told,) = story(Conversation((listed,))).steps
-    assert '"balance":0,false or empty: description and can_create_groups}' in told
+    assert '"balance":0,"description":"","can_create_groups":false}' in told
     assert '"balance":0,3 false or empty}' in told
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("// Signs twice, then\n//  asks for the key.\nasync function main() {}\n// suite 0123456789\n",
+         "// Signs twice, then asks for the key."),
+        ("async function main() {\n  return 1;\n}\n// suite 0123456789\n", "async function main() { return 1; }"),
+        ("// only a comment", "// only a comment"),
+    ],
+)  # fmt: skip
+def test_code_of_an_action_is_told_by_its_comment(code: str, told: str) -> None:
+    (step,) = story(Conversation((asked("run_action", json.dumps({"code": code})),))).steps
+    assert step == f'anybody: run_action code "{told}" → 200, {{}}'
+
+
+def test_labels_of_the_suite_are_told_at_the_failing_step_alone() -> None:
+    labels = '{"name":"suite 0123456789","description":"made by a conformance case"}'
+    made = asked("add_group", labels, GROUP_1=".group_id")
+    update = asked("update_group", '{"group_id":${GROUP_1},"name":"suite 0123456789"}')
+    assert story(Conversation((made, update))).steps == (
+        "anybody: add_group → 200, G",
+        'anybody: update_group group_id G, name "suite 0123456789" → 200, {}',
+    )
 
 
 def test_ids_of_a_request_that_was_not_sent_are_given_by_the_one_before_it() -> None:
@@ -410,7 +434,7 @@ def test_calls_of_the_contract_are_told_in_names() -> None:
     asks = replace(asked("", '{"jsonrpc": "2.0", "method": "eth_call"}'), contract=view)
     assert story(Conversation((made, sends, asks, asks), names=names)).steps == (
         "… new_account",
-        "carol's wallet: addGroup keyHash alice's account, name \"g\", false or empty: pkpIds → mined",
+        "carol's wallet: addGroup keyHash alice's account, name \"g\", pkpIds [] → mined",
         "… getAccount",
         'anybody: getAccount accountHash alice\'s account → {"admin":"carol\'s wallet in small letters"}',
     )

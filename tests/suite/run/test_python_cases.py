@@ -133,14 +133,31 @@ def test_failure_that_stands_apart_says_of_how_many_checks_it_is(tmp_path: Path,
             '''One of five values is another.'''
             for value in range(5):
                 with judge.apart("GRP-010"):
-                    judge.that(value != 3, "another value", value)
+                    judge.that(value != 3, "another value" if value == 3 else f"not 3, {value} above 0", value)
             with judge.apart("GRP-020"):
                 judge.same(1, 2, "the only value")
     """
     found = outcome(tmp_path, text, target)
     assert found.failure is not None
-    assert found.failure.step == "line 13 (1 of 5 such checks failed)"
+    right = "not 3, 1 above 0; not 3, 2 above 0; not 3, 4 above 0"
+    assert found.failure.step == f"line 13 (1 of 5 such checks failed; right: {right})"
     assert "(and 1 more: line 15: " in found.failure.got
+
+
+def test_failure_shows_the_exchange_that_answered_what_is_wrong(tmp_path: Path, target: Target) -> None:
+    text = """
+        @case("shown", requirements=["GRP-010"])
+        def shown(judge: Judge, accounts: Accounts, groups: Groups) -> None:
+            '''A value that came before the last exchange.'''
+            with judge():
+                alice = accounts.new()
+                groups.add(alice.key)
+                judge.distinct([alice.key, alice.key], "keys")
+    """
+    found = outcome(tmp_path, text, target)
+    assert found.failure is not None
+    assert found.failure.exchange is not None
+    assert found.failure.exchange.url.endswith("/new_account")
 
 
 def test_many_failures_that_stand_apart_are_cut_with_a_mark(tmp_path: Path, target: Target) -> None:
