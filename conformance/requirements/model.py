@@ -45,8 +45,6 @@ class Requirement(Part):
     level: Level = Level.MUST
     text: Text
     """The statement. `follows from` says why a statement is there that the specification does not spell out."""
-    observe: Text
-    """How it shows from outside."""
     demands: Literal["acceptance", "refusal"] | None = None
     """Whether it is about requests that have to be accepted alone, or refused alone: a departure of the other sort does
     not break it."""

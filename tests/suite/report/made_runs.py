@@ -10,7 +10,7 @@ from conformance.report import RunRecord
 from conformance.requirements import Catalogue, Uncovered
 from conformance.verdict import Exchange, Failure, Outcome, Verdict
 
-ENTRY = {"section": "Limits", "text": "The node counts.", "observe": "o"}
+ENTRY = {"section": "Limits", "text": "The node counts."}
 KNOWN = Catalogue.model_validate(
     {
         "requirements": [

@@ -22,7 +22,7 @@ from conformance.resources import scenarios
 from conformance.run.listing import by_requirement
 from conformance.run.loader import load
 
-ENTRY = {"section": "Limits", "text": "t", "observe": "o"}
+ENTRY = {"section": "Limits", "text": "t"}
 KNOWN = Catalogue.model_validate(
     {
         "requirements": [
