@@ -6,7 +6,6 @@ are deterministic (RFC 6979).
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from conformance.language.vocabulary import standard
 from conformance.profile import Profile, value_at
 from conformance.profile.brand import Brand
 from conformance.run.listing import PYTHON, pack_files
+from conformance.values.json_text import vectors_text
 from conformance.values.marked_yaml import Document
 from conformance.values.typed_data import Wallet
 
@@ -95,7 +95,7 @@ def _file_text(flow: Flow, cases: Iterable[TypedCase], seed: str) -> str:
         "primary_type": PRIMARY_TYPES[flow],
         "number_of_tests": number,
     }
-    return json.dumps({**head, "test_groups": groups}, indent=1, ensure_ascii=False) + "\n"
+    return vectors_text({**head, "test_groups": groups})
 
 
 @dataclass(frozen=True)

@@ -43,3 +43,27 @@ def _depth(text: str) -> int:
 def written(value: object) -> str:
     """A value as compact JSON."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+A_TEST = 4
+"""How deep a test stands in a file of vectors: in the list of a group in the list of groups."""
+
+
+def vectors_text(document: object) -> str:
+    """A file of vectors, each test of it on one line."""
+    return f"{_lines(document, A_TEST, '')}\n"
+
+
+def _lines(value: object, levels: int, indent: str) -> str:
+    """A JSON value with its members and items on lines of their own, down to so many levels."""
+    if not levels or not value or not isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False)
+    deeper = f"{indent} "
+    begin, end = "{}" if isinstance(value, dict) else "[]"
+    parts = (
+        [f"{json.dumps(name)}: {_lines(inner, levels - 1, deeper)}" for name, inner in value.items()]
+        if isinstance(value, dict)
+        else [_lines(inner, levels - 1, deeper) for inner in value]
+    )
+    between = f",\n{deeper}"
+    return f"{begin}\n{deeper}{between.join(parts)}\n{indent}{end}"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -27,6 +25,7 @@ from conformance.selftest.attestation import (
 )
 from conformance.selftest.attestation.flags import FLAGS
 from conformance.selftest.attestation.forms import Group, written
+from conformance.values.json_text import vectors_text
 from conformance.verify import FAULTS
 
 DESCRIPTION = (
@@ -87,11 +86,7 @@ def _text(name: str, file: File, seed: str) -> str:
         "bases": _bases(groups),
         "testGroups": forms,
     }
-    return _SPLICE.sub(r"[\1, \2, \3]", json.dumps(form, indent=1, ensure_ascii=False)) + "\n"
-
-
-_SPLICE = re.compile(r'\[\s*(\d+),\s*(\d+),\s*("(?:[^"\\]|\\.)*")\s*\]')
-"""A splice over several lines, which reads better on one."""
+    return vectors_text(form)
 
 
 def _bases(groups: Sequence[Group]) -> dict[str, BaseForm]:
