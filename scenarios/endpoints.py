@@ -32,7 +32,7 @@ from conformance.service.refusal import Refusals, must_be_as_stated, must_refuse
 from conformance.service.secrecy import must_hide
 from conformance.service.session import DESCRIPTION
 from conformance.service.usage_keys import NO_PERMISSIONS, Permissions
-from conformance.values.ids import Cid, GroupId, HashedCid, is_address
+from conformance.values.ids import Cid, GroupId, HashedCid, is_address, is_checked_address
 from conformance.values.json_text import parse, written
 from conformance.values.json_values import member, pluck, printed, same_hex
 
@@ -552,7 +552,7 @@ def account_exists_of_an_unknown_key(judge: Judge, node: Node) -> None:
 def are_addresses(judge: Judge, values: object) -> None:
     """All values are well-formed addresses."""
     known = values if isinstance(values, list) else []
-    judge.that(bool(known) and all(map(is_address, known)), "addresses (0x, 40 hex digits, EIP-55)", values)
+    judge.that(bool(known) and all(map(is_checked_address, known)), "addresses (0x, 40 hex digits, EIP-55)", values)
 
 
 @case("addresses-of-the-chain", requirements=["EP-430"])

@@ -24,7 +24,7 @@ from conformance.service.runs import address_of_private_key
 from conformance.service.secrecy import distinct_bytes, shared_prefix
 from conformance.service.session import DESCRIPTION
 from conformance.service.usage_keys import ALL_PERMISSIONS, NO_PERMISSIONS, Permissions
-from conformance.values.ids import is_address
+from conformance.values.ids import is_checked_address
 from conformance.values.json_values import MISSING, member, pluck, printed, same_hex
 
 MINT = "add_usage_api_key_with_signature"
@@ -45,7 +45,7 @@ def mints(judge: Judge, node: Node) -> None:
         minted = node.session.accept(request)[0].value
     key, address, path = (member(minted, name) for name in ("usage_api_key", "wallet_address", "derivation_path"))
     with judge("MINT-080"):
-        judge.that(is_address(address), "a wallet_address (0x, 40 hex digits, EIP-55)", address)
+        judge.that(is_checked_address(address), "a wallet_address (0x, 40 hex digits, EIP-55)", address)
         judge.that(not same_hex(address, carol.address), "another wallet than the signer's", address)
         judge.that(path not in (None, MISSING), "a derivation_path", path)
         judge.that(isinstance(key, str), "a usage_api_key", key)

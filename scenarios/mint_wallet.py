@@ -20,7 +20,7 @@ from conformance.service.node import Node
 from conformance.service.pkps import Pkp
 from conformance.service.refusal import must_refuse
 from conformance.service.session import DESCRIPTION
-from conformance.values.ids import is_address
+from conformance.values.ids import is_checked_address
 from conformance.values.json_values import MISSING, member, pluck, printed, same_hex
 
 MINT = "create_wallet_with_signature"
@@ -37,7 +37,7 @@ def mints(judge: Judge, node: Node) -> None:
     with judge():
         minted = node.session.accept(node.minting.request(MINT, carol))[0].value
         address, path = member(minted, "wallet_address"), member(minted, "derivation_path")
-        judge.that(is_address(address), "a wallet_address (0x, 40 hex digits, EIP-55)", address)
+        judge.that(is_checked_address(address), "a wallet_address (0x, 40 hex digits, EIP-55)", address)
         judge.that(not same_hex(address, carol.address), "another wallet than the signer's", address)
         judge.that(path not in (None, MISSING), "a derivation_path", path)
 

@@ -29,8 +29,13 @@ Cents = NewType("Cents", int)
 
 
 def is_address(value: object) -> bool:
-    """Whether it is 0x and 40 hex digits, and where these are of both cases, the EIP-55 form."""
-    if not isinstance(value, str) or not re.fullmatch("0x[0-9a-fA-F]{40}", value):
+    """Whether it is 0x and 40 hex digits."""
+    return isinstance(value, str) and re.fullmatch("0x[0-9a-fA-F]{40}", value) is not None
+
+
+def is_checked_address(value: object) -> bool:
+    """Whether it is an address that has, where its digits are of both cases, the form of EIP-55."""
+    if not isinstance(value, str) or not is_address(value):
         return False
     digits = value[2:]
     return digits in {digits.lower(), digits.upper()} or is_checksum_address(value)
