@@ -41,11 +41,10 @@ class Customer(Resource):
     name: ClassVar[str] = "customer"
     prefix: ClassVar[str] = "cus_"
     id_length: ClassVar[int] = 14
-    expandable: ClassVar[frozenset[str]] = frozenset({"default_source", "test_clock"})
+    expandable: ClassVar[frozenset[str]] = frozenset({"default_source"})
 
     members: Object = field(default_factory=dict)
     metadata: dict[str, str] = field(default_factory=dict)
-    test_clock: str | None = None
     deleted: bool = False
     invoice_prefix: str = field(default_factory=lambda: new_id("", 8).upper())
 
@@ -89,7 +88,7 @@ class Customer(Resource):
             "preferred_locales": self.members.get("preferred_locales", []),
             "shipping": shipping_view(self.members.get("shipping")),
             "tax_exempt": self.members.get("tax_exempt") or "none",
-            "test_clock": self.test_clock,
+            "test_clock": None,
             **set_members,
         }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reference_node.stripe_simulator import clock_endpoints, intent_endpoints
+from reference_node.stripe_simulator import intent_endpoints
 from reference_node.stripe_simulator.charges import EVIDENCE, Charge, Dispute, Refund
 from reference_node.stripe_simulator.customers import MEMBERS, Customer
 from reference_node.stripe_simulator.errors import StripeError
@@ -12,18 +12,15 @@ from reference_node.stripe_simulator.parameters import Boolean, Choice, Integer,
 from reference_node.stripe_simulator.payment_intents import PaymentIntent
 from reference_node.stripe_simulator.payment_methods import FROM_TOKEN, PaymentMethod, from_token, named
 from reference_node.stripe_simulator.store import Resource, new_id
-from reference_node.stripe_simulator.test_clocks import TestClock
 
 ID = Text(unsets=False)
 
 
 def create_customer(call: Call) -> Customer:
-    """Make a customer, perhaps with a test clock."""
-    clock = call.values.text("test_clock")
-    created = call.store.now() if clock is None else call.store.get(TestClock, clock, "test_clock", 400).frozen_time
-    customer = Customer(id=new_id(Customer.prefix, Customer.id_length), created=created, test_clock=clock)
+    """Make a customer."""
+    customer = Customer(id=new_id(Customer.prefix, Customer.id_length), created=call.store.now())
     customer.change(call.values)
-    call.store.add(customer, clock)
+    call.store.add(customer)
     return customer
 
 
@@ -48,9 +45,8 @@ def delete_customer(call: Call) -> Customer:
 
 
 def list_customers(call: Call) -> Page:
-    """The customers without a test clock, or those of one; all, or those with an e-mail address."""
-    email, clock = call.values.text("email"), call.values.text("test_clock")
-    customers = (entry for entry in call.store.newest_first(Customer, clock) if entry.test_clock == clock)
+    """All customers, or those with an e-mail address."""
+    email, customers = call.values.text("email"), call.store.newest_first(Customer)
     return call.page_of(customer for customer in customers if email is None or customer.members.get("email") == email)
 
 
@@ -175,9 +171,8 @@ EVIDENCE_MEMBERS: dict[str, Kind] = {name: Text() for name in EVIDENCE}
 
 OPERATIONS = (
     *intent_endpoints.OPERATIONS,
-    *clock_endpoints.OPERATIONS,
-    Operation("POST", "/v1/customers", create_customer, {**MEMBERS, "test_clock": ID}),
-    listing("/v1/customers", list_customers, email=Text(512, unsets=False), test_clock=ID),
+    Operation("POST", "/v1/customers", create_customer, MEMBERS),
+    listing("/v1/customers", list_customers, email=Text(512, unsets=False)),
     Operation("GET", "/v1/customers/{}", retrieve_customer),
     Operation("POST", "/v1/customers/{}", update_customer, MEMBERS),
     Operation("DELETE", "/v1/customers/{}", delete_customer),

@@ -24,7 +24,6 @@ from reference_node.stripe_simulator.payment_intents import UPDATABLE, PaymentIn
 from reference_node.stripe_simulator.payment_methods import PaymentMethod, from_token, named
 from reference_node.stripe_simulator.payments import require_confirmable, unexpected_state
 from reference_node.stripe_simulator.store import new_id
-from reference_node.stripe_simulator.test_clocks import time_for
 
 COPIED = (
     "capture_method",
@@ -47,7 +46,7 @@ def create(call: Call) -> PaymentIntent:
     intent_id = new_id(PaymentIntent.prefix)
     intent = PaymentIntent(
         id=intent_id,
-        created=time_for(call.store, values.text("customer")),
+        created=call.store.now(),
         amount=amount,
         currency=currency,
         client_secret=new_id(f"{intent_id}_secret_", 25),

@@ -16,7 +16,6 @@ from reference_node.stripe_simulator.idempotency import IdempotencyKeys, Saved
 from reference_node.stripe_simulator.payment_intents import PaymentIntent
 from reference_node.stripe_simulator.payment_methods import PaymentMethod
 from reference_node.stripe_simulator.store import Changed, Due, Resource, Store
-from reference_node.stripe_simulator.test_clocks import TestClock
 from reference_node.stripe_simulator.test_methods import Decline, TestMethod
 
 PAYMENTS_FILE = FileKind(
@@ -36,7 +35,7 @@ PAYMENTS_FILE = FileKind(
 )
 
 KINDS: dict[str, type[Resource]] = {
-    kind.name: kind for kind in (Charge, Customer, Dispute, PaymentIntent, PaymentMethod, Refund, TestClock)
+    kind.name: kind for kind in (Charge, Customer, Dispute, PaymentIntent, PaymentMethod, Refund)
 }
 
 

@@ -7,7 +7,6 @@ from reference_node.stripe_simulator.errors import Object, StripeError
 from reference_node.stripe_simulator.payment_intents import CANCELABLE, UPDATABLE, PaymentIntent
 from reference_node.stripe_simulator.payment_methods import PaymentMethod
 from reference_node.stripe_simulator.store import Due, Store, new_id
-from reference_node.stripe_simulator.test_clocks import time_for
 from reference_node.stripe_simulator.test_methods import AUTHENTICATION_FAILED, AUTHENTICATION_REQUIRED, Decline
 
 AUTHORIZATION_SECONDS = 7 * 24 * 3600
@@ -131,7 +130,7 @@ class Payments:
             raise StripeError(400, message, param="amount")
         refund = Refund(
             id=new_id(Refund.prefix),
-            created=time_for(self._store, charge.customer),
+            created=self._store.now(),
             livemode=charge.livemode,
             amount=amount or left,
             currency=charge.currency,
@@ -151,7 +150,7 @@ class Payments:
         method = self._store.get(PaymentMethod, charge.payment_method, "payment_method", 400)
         dispute = Dispute(
             id=new_id(Dispute.prefix),
-            created=time_for(self._store, charge.customer),
+            created=self._store.now(),
             livemode=charge.livemode,
             amount=charge.amount_captured if amount is None else amount,
             currency=charge.currency,
@@ -228,7 +227,7 @@ class Payments:
     def _new_charge(self, intent: PaymentIntent, method: PaymentMethod) -> Charge:
         charge = Charge(
             id=new_id("py_3" if method.test.bank else Charge.prefix),
-            created=time_for(self._store, intent.customer),
+            created=self._store.now(),
             livemode=intent.livemode,
             amount=intent.amount,
             currency=intent.currency,

@@ -51,7 +51,6 @@ def ids_of(simulator: CheckedSimulator) -> Ids:
         "charge": [str(paid.latest_charge), str(disputed.latest_charge)],
         "refund": [merchant.v1.refunds.create({"payment_intent": paid.id, "amount": 50}).id],
         "dispute": [dispute.id for dispute in merchant.v1.disputes.list().data],
-        "test_clock": [merchant.v1.test_helpers.test_clocks.create({"frozen_time": 1000}).id],
         "token": [*TOKENS],
         "currency": ["usd", "eur"],
         UNCHECKED: ["card"],

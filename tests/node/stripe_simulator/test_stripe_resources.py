@@ -198,29 +198,3 @@ def test_closed_dispute_is_lost(merchant: Caller) -> None:
     (dispute,) = merchant.v1.disputes.list({"charge": str(intent.latest_charge)}).data
     assert merchant.v1.disputes.close(dispute.id).status == "lost"
     assert refusal(lambda: merchant.v1.disputes.close(dispute.id)).http_status == 400
-
-
-def test_clock_gives_its_customers_a_time_of_their_own(merchant: Caller) -> None:
-    clock = merchant.v1.test_helpers.test_clocks.create({"frozen_time": 1000, "name": "past"})
-    customer = merchant.v1.customers.create({"test_clock": clock.id})
-    merchant.v1.test_helpers.test_clocks.advance(clock.id, {"frozen_time": 2000})
-    early = refusal(lambda: merchant.v1.test_helpers.test_clocks.advance(clock.id, {"frozen_time": 2000}))
-    assert early.error is not None
-    assert early.error.param == "frozen_time"
-    intent = merchant.paid(customer=customer.id)
-    charge = merchant.v1.charges.retrieve(str(intent.latest_charge))
-    refund = merchant.v1.refunds.create({"charge": charge.id})
-    assert (customer.created, intent.created, charge.created, refund.created) == (1000, 2000, 2000, 2000)
-    assert merchant.paid().created == START
-
-
-def test_customers_of_a_clock_are_listed_by_it_alone(merchant: Caller) -> None:
-    clock = merchant.v1.test_helpers.test_clocks.create({"frozen_time": 1000})
-    timed, plain = merchant.v1.customers.create({"test_clock": clock.id}), merchant.v1.customers.create()
-    assert [entry.id for entry in merchant.v1.customers.list().data] == [plain.id]
-    assert [entry.id for entry in merchant.v1.customers.list({"test_clock": clock.id}).data] == [timed.id]
-    assert merchant.v1.test_helpers.test_clocks.delete(clock.id).deleted
-    assert merchant.v1.customers.retrieve(timed.id).deleted
-    assert merchant.v1.test_helpers.test_clocks.list().data == []
-    assert refusal(lambda: merchant.v1.test_helpers.test_clocks.retrieve(clock.id)).http_status == 404
-    assert refusal(lambda: merchant.v1.customers.create({"test_clock": clock.id})).code == "resource_missing"
