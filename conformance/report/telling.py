@@ -211,6 +211,8 @@ def _members(exchange: Exchanged, above: Exchanged | None, *, in_full: bool) -> 
     members = [member for member in members if not is_alike or member not in alike]
     members.sort(key=lambda member: member[0].endswith(LABELS))
     full = [name if value is True else _named(name, value) for name, value in members if not _is_empty(value)]
+    if members and not members[0][0] and ESCAPE.search(body := exchange.request_body or ""):
+        full = [plain(cut(body, LONGEST_ALONE))]
     as_above = [f"else {AS_ABOVE}" if members else AS_ABOVE] if is_alike else []
     return ", ".join([*full, *_empty(members), *as_above])
 
@@ -230,6 +232,10 @@ def _all_members(exchange: Exchanged) -> list[tuple[str, object]]:
     body = [] if '"jsonrpc"' in (exchange.request_body or "") else body_members(exchange)
     body = [*exchange.contract.arguments.items()] if exchange.contract else body
     return [*parse_qsl(urlsplit(exchange.url).query), *body]
+
+
+ESCAPE = re.compile(r"\\u[0-9a-fA-F]{4}")
+"""A character as JSON may spell it, which is told as it was sent: two spellings of a text look alike."""
 
 
 def _named(name: str, value: object) -> str:

@@ -331,6 +331,12 @@ def test_white_space_in_a_text_is_told_apart() -> None:
     )
 
 
+@pytest.mark.parametrize("body", ['"é"', r'"\u00e9"'])
+def test_escapes_of_a_text_are_told_as_they_were_sent(body: str) -> None:
+    (step,) = story(Conversation((asked("get_action_ipfs_id", body, answer='"c"'),))).steps
+    assert step == f'anybody: get_action_ipfs_id {body} → 200, "c"'
+
+
 def test_long_answer_is_told_without_what_is_empty() -> None:
     item = {"name": "n" * 100, "description": "", "can_create_groups": False, "execute_in_groups": [2], "balance": 0}
     listed = asked("list_api_keys", answer=json.dumps([item, {**item, "execute_in_groups": []}]))
