@@ -36,6 +36,7 @@ from conformance.profile import OPERATIONS, WHOLE, Operation, Profile, read_asid
 from conformance.profile.reading import tell
 from conformance.service.acceptance import Accepted, must_accept, raise_for_trouble
 from conformance.service.reads import Read
+from conformance.service.secrecy import place_in
 from conformance.service.session import Session
 from conformance.values.json_values import MISSING, printed, printed_json, same
 
@@ -321,7 +322,8 @@ def check_refusal(answer: Answer, expected: ExpectedRefusal, secrets: Secrets) -
 
 def _must_hold_no_credential(answer: Answer, secrets: Secrets) -> None:
     if secrets.found_in(answer.text):
-        raise SecretTold("a refusal without a credential in its body", answer.text[:SHOWN], answer.exchange)
+        got = f"the value of one in {place_in(answer.text, secrets)}: {answer.text[:SHOWN]}"
+        raise SecretTold("a refusal without a credential in its body", got, answer.exchange)
     for name, value in answer.headers.items():
         if secrets.found_in(value):
             told = f"{name}: {value}"[:SHOWN]

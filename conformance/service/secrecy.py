@@ -35,7 +35,12 @@ def _place(answer: Answer, key: str) -> str:
     for name, value in answer.headers.items():
         if secret.found_in(value):
             return f"the header {name}"
-    held = (path for _, path, value in leaves(answer.text) if isinstance(value, str) and secret.found_in(value))
+    return place_in(answer.text, secret)
+
+
+def place_in(body: str, secrets: Secrets) -> str:
+    """The filter of jq for the first value of a body that holds one of these secrets."""
+    held = (path for _, path, value in leaves(body) if isinstance(value, str) and secrets.found_in(value))
     return f"{next(held, 'a part')} of the body"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -20,6 +21,7 @@ from conformance.problems import (
     NotAccepted,
     NotRefused,
     ProfileSilent,
+    SecretTold,
     StateChanged,
     UnprovenRefusal,
     WrongRefusal,
@@ -123,6 +125,14 @@ def test_refused_list_may_hold_an_array_but_no_page(
     unkeyed = session.request("list_groups", page_number=0, page_size=1)
     with pytest.raises(LeakyRefusal, match="the page") if is_page else nullcontext():
         must_refuse(session, unkeyed, ["unauthenticated"], control=control, unchanged=[])
+
+
+def test_refusal_that_tells_a_key_says_where(
+    session: Session, node: TinyNode, refused: OutgoingRequest, control: Accepted, lists: list[Read]
+) -> None:
+    node.faults[ADD] = by_usage_key(node, lambda asked: Told(403, {"detail": [f"not by {asked.key}"]}))
+    with pytest.raises(SecretTold, match=re.escape('got the value of one in .["detail"][0] of the body: ')):
+        must_refuse(session, refused, ["forbidden"], control=control, unchanged=lists)
 
 
 def test_many_refusals_share_one_look_at_the_state(
