@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from urllib.parse import unquote
@@ -205,3 +206,16 @@ def body_members(exchange: Exchanged) -> list[tuple[str, object]]:
     except ValueError:
         return [("body", exchange.request_body)]
     return [*body.items()] if isinstance(body, dict) else [("", body)]
+
+
+def items_of(body: str) -> Sequence[Mapping[str, object]]:
+    """The items of a list, which may be a member of its answer."""
+    with suppress(ValueError):
+        value = parse(body)
+        listed = (
+            next((inner for inner in value.values() if isinstance(inner, list)), [])
+            if isinstance(value, dict)
+            else value
+        )
+        return [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
+    return []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from conformance.endpoints.conversation import OF_JQ
@@ -18,11 +17,11 @@ from conformance.report.objects import (
     Objects,
     credentials_of,
     is_word,
+    items_of,
     names_of,
 )
 from conformance.report.results import ConversationShown
 from conformance.report.telling import asked_for, is_bearer, step
-from conformance.values.json_text import parse
 from conformance.values.shown_text import cut
 from conformance.verdict import Conversation, ConversationExchange
 
@@ -118,7 +117,7 @@ def _own_names(
 def _addresses(exchanges: Sequence[Exchanged], names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """The addresses of wallets, which lists give beside ids that have names."""
     for one in exchanges:
-        for item in _items(one.response_body) if one.operation in LISTS_OF_WALLETS else ():
+        for item in items_of(one.response_body) if one.operation in LISTS_OF_WALLETS else ():
             texts = [value for value in item.values() if isinstance(value, str)]
             called = next((names[text] for text in texts if text in names), "")
             for address in filter(ADDRESS.fullmatch, texts if called else []):
@@ -138,19 +137,6 @@ def _spelled(address: str, name: str) -> Iterator[tuple[str, str]]:
     """An address or hash as it was given, and in small letters."""
     yield address.lower(), f"{name} in small letters"
     yield address, name
-
-
-def _items(body: str) -> Sequence[Mapping[str, object]]:
-    """The items of a list, which may be a member of its answer."""
-    with suppress(ValueError):
-        value = parse(body)
-        listed = (
-            next((inner for inner in value.values() if isinstance(inner, list)), [])
-            if isinstance(value, dict)
-            else value
-        )
-        return [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
-    return []
 
 
 RESTARTED = "(the node is restarted)"

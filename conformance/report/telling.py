@@ -18,6 +18,7 @@ from conformance.report.objects import (
     body_members,
     code_cids,
     credentials_of,
+    items_of,
 )
 from conformance.service.session import DESCRIPTION, LABEL
 from conformance.values.json_text import parse, written
@@ -33,6 +34,8 @@ CODE = "code"
 AS_ABOVE = "as above"
 LEAST_ALIKE = 2
 """Members of a request that are as in an earlier step, of which the step says no more."""
+FEW = 2
+"""Items of a list that is not shown whole, of which more are counted."""
 SHORT_ANSWER = 60
 """Characters of an answer that is told with any step, if it gives no object a name."""
 WALLET_AUTH = "X-Wallet-Auth"
@@ -83,6 +86,9 @@ def step(
         told = _told(exchange.response_body, longest)
         is_again = above is not None and len(told) > SHORT_ANSWER and _is_refused_with(above, exchange.status, told)
         answer += [AS_ABOVE if is_again else cut(names.shown(told), longest)]
+        is_short = is_short or len(names.shown(told)) <= longest
+    if not writes(exchange) and not is_short and (number := len(items_of(exchange.response_body))) > FEW:
+        answer.insert(1, f"{number} items")
     return f"{who}: {asked.rstrip()} → {', '.join(filter(None, answer))}"
 
 

@@ -331,6 +331,13 @@ def test_white_space_in_a_text_is_told_apart() -> None:
     )
 
 
+@pytest.mark.parametrize(("number", "told"), [(2, '{"groups":'), (9, '9 items, {"groups":')])
+def test_items_of_a_list_that_is_cut_are_counted(number: int, told: str) -> None:
+    listed = asked("list_groups", answer=json.dumps({"groups": [{"name": "n" * 100}] * number}))
+    (step,) = story(Conversation((listed,))).steps
+    assert step.startswith(f"anybody: list_groups → 200, {told}")
+
+
 @pytest.mark.parametrize("body", ['"é"', r'"\u00e9"'])
 def test_escapes_of_a_text_are_told_as_they_were_sent(body: str) -> None:
     (step,) = story(Conversation((asked("get_action_ipfs_id", body, answer='"c"'),))).steps
