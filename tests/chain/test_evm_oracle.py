@@ -63,7 +63,6 @@ def test_creations_that_fail_are_the_same(pair: Pair, code: bytes, values: dict[
 
 CHILD = init_code(assemble("1 0 SSTORE"))
 BLOCK_VALUES = ["NUMBER", "CHAINID", "GASLIMIT POP 1", "COINBASE", "ADDRESS", "ORIGIN", "CALLER", "BLOBBASEFEE"]
-STORE_OF_CALLDATA = "32 CALLDATALOAD 0 CALLDATALOAD SSTORE"
 
 PROGRAMS: dict[str, tuple[str, list[dict[str, Any]], dict[int, int]]] = {
     "set and cleared": ("1 0 SSTORE 0 0 SSTORE 5 1 SSTORE 6 1 SSTORE", [{}, {}], {0: 0, 1: 6}),
@@ -103,14 +102,6 @@ PROGRAMS: dict[str, tuple[str, list[dict[str, Any]], dict[int, int]]] = {
         [{}],
         {1: TESTER_CHAIN_ID},
     ),
-    **{
-        f"storage {writes}": (
-            STORE_OF_CALLDATA,
-            [{"data": word(slot) + word(value)} for slot, value in writes],
-            dict(writes),
-        )
-        for writes in ([(0, 1), (0, 2)], [(0, 1), (0, 0)], [(0, 1), (0, 1)], [(0, 0)], [(0, 1), (1, 1), (0, 0), (0, 3)])
-    },
     **{
         f"log with {topics} topics": (
             f"0xabcdef 0 MSTORE {' '.join(str(100 + index) for index in range(topics))} 32 0 LOG{topics}",

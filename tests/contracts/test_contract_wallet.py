@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from deployed import Deployed, Wallet
-from eth_utils.crypto import keccak
 from world import OWNER, STRANGER, World, hash_of
 
 DIGEST, OTHER_DIGEST = hash_of("signed"), hash_of("not signed")
@@ -45,13 +44,6 @@ def test_any_other_signature_is_not(wallet: Deployed, wrong: bytes) -> None:
 def test_zero_owner_has_no_valid_signature(world: World) -> None:
     ownerless = Deployed(world.config.chain, "ContractWallet", ("0x" + bytes(20).hex(),), STRANGER)
     assert ownerless.call("isValidSignature", DIGEST, bytes(65)) == INVALID
-
-
-def test_owner_acts_through_it(world: World, wallet: Deployed) -> None:
-    call = world.config.interface.call_data("newChainSecuredAccount", ("a", "contract's"))
-    wallet.receipt("execute", world.config.address, call, sender=OWNER)
-    account = int.from_bytes(keccak(wallet.raw_address), "big")
-    assert world.config.call("getAccount", account) == (False, wallet.address, "a", "contract's")
 
 
 def test_refusal_of_the_target_comes_back(world: World, wallet: Deployed) -> None:

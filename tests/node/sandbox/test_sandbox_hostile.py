@@ -122,15 +122,6 @@ def test_hostile_action_ends_within_the_limits(name: str, campaign: Campaign) ->
         assert len(result.response) <= Limits().response_bytes
 
 
-@pytest.mark.parametrize("name", [name for name, entry in ENTRIES.items() if entry["limit"] == "time"])
-def test_endless_action_is_cut_off_at_the_limit(name: str, campaign: Campaign) -> None:
-    result = campaign.attacks[name].result
-    if result.logs.endswith(f"the run took too long beside others: the limit is {2 * WALL_SECONDS:g} s"):
-        return  # on a machine that is too busy to let it use up its own time
-    assert result.logs.endswith(f"the run took too long: the limit is {WALL_SECONDS:g} s")
-    assert result.seconds >= WALL_SECONDS
-
-
 @pytest.mark.parametrize("name", ENTRIES)
 def test_hostile_action_leaves_nothing_to_the_next_run(name: str, campaign: Campaign) -> None:
     assert campaign.attacks[name].found_after == []
