@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Callable
 
 import pytest
 from eth.typing import JournalDBCheckpoint
@@ -24,8 +23,6 @@ from .wallets import ALICE, BOB
 
 ADDRESSES = [Address(bytes([number]) * 20) for number in range(3)]
 SLOTS = range(3)
-
-Change = Callable[[MemoryAccounts], object]
 
 
 def described(accounts: MemoryAccounts) -> list[object]:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from actions import ECHO, RUN, ran, run
-from hypothesis import strategies as st
 from nodes import Running, refused
 
 from reference_node.sandbox import RunResult
@@ -25,14 +24,6 @@ def runner(running: Running, account: str) -> str:
 def send(running: Running, key: str, body: bytes) -> Any:
     headers = {"Content-Type": "application/json", "X-Api-Key": key}
     return running.http.post(f"/core/v1/{RUN}", content=body, headers=headers)
-
-
-TEXT = st.text(alphabet=st.characters(codec="utf-8"))
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
-    lambda inner: st.lists(inner) | st.dictionaries(TEXT, inner),
-)
 
 
 def test_params_are_known_by_their_name_however_it_is_written(running: Running, runner: str) -> None:

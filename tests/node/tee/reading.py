@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
@@ -14,8 +12,6 @@ HEADER = 48
 V5_BODY_DESCRIPTOR = 6
 MR_TD = 136
 RTMR0 = 328
-REPORT_DATA = 520
-RUNTIME = 0x08000001
 
 
 @dataclass(frozen=True)
@@ -25,7 +21,6 @@ class ReadQuote:
     version: int
     mr_td: str
     rtmrs: list[str]
-    report_data: str
 
 
 def read_quote(quote_hex: str) -> ReadQuote:
@@ -33,11 +28,7 @@ def read_quote(quote_hex: str) -> ReadQuote:
     version = int.from_bytes(quote[:2], "little")
     body = quote[HEADER + (V5_BODY_DESCRIPTOR if version == 5 else 0) :]
     registers = [body[RTMR0 + 48 * index : RTMR0 + 48 * (index + 1)].hex() for index in range(4)]
-    return ReadQuote(version, body[MR_TD : MR_TD + 48].hex(), registers, body[REPORT_DATA : REPORT_DATA + 64].hex())
-
-
-def runtime_events(event_log: str) -> list[dict[str, Any]]:
-    return [event for event in json.loads(event_log) if event["event_type"] == RUNTIME]
+    return ReadQuote(version, body[MR_TD : MR_TD + 48].hex(), registers)
 
 
 def program(name: str, package: str) -> str:
