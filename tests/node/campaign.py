@@ -31,8 +31,11 @@ from reference_node.billing.audit import verify
 STEP_SECONDS = 30.0
 """How long a node may take to come to a step; one that does not is killed, and another is tried."""
 
-OFTEN = ("hold", "note_transaction", "settle", "set_position", "transaction")
-"""What happens at every write: a node dies at some time of many that it comes there, at other steps at the first."""
+PASSES = {"hold": 20, "note_transaction": 20, "settle": 20, "transaction": 20, "set_position": 3}
+"""What happens often: a node dies at one of so many times that it comes there, at other steps at the first.
+
+The position is written at the start and where credit is short, the others at every write.
+"""
 
 TRIES = 10
 """Nodes that are tried before a step is left out."""
@@ -122,8 +125,8 @@ class Campaign:
 
     def _died(self, world: World, step: str) -> bool:
         """Whether a new node comes to the step in time."""
-        often = step.startswith(OFTEN)
-        if not world.start_node(step, self._random.randint(1, 20) if often else 1):
+        passes = self._random.randint(1, PASSES.get(step.partition(" ")[0], 1))
+        if not world.start_node(step, passes):
             return True
         if not step or step.startswith("resolved"):  # which happens, if at all, while a node starts
             return world.node_ended(self._random.uniform(0.0, 2.0))
