@@ -16,18 +16,21 @@ import dns.flags
 import dns.message
 import dns.rcode
 import dns.rrset
-from cryptography import x509
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from made_evidence import pem
+from made_evidence import MADE
 
 from conformance.verify import Evidence
+from reference_node.tee.acme import Credentials
+from reference_node.tee.collateral import make_collateral, pccs_answers
 
 PATHS = {
     "/info": "info.json",
     "/attestation": "attestation.json",
     "/evidences/": "evidences/index.html",
 }
+PCCS = {
+    path: (200, answer.headers, answer.body) for path, answer in pccs_answers(make_collateral(MADE.platform)).items()
+}
+"""The answers of a PCCS for the platform."""
 
 
 @dataclass
@@ -59,10 +62,8 @@ class _QuietServer(ThreadingHTTPServer):
 
 
 @contextmanager
-def serving(
-    service: Service, certificate: x509.Certificate | None = None, folder: Path | None = None
-) -> Iterator[Service]:
-    """The service, listening on a free port; over TLS with a certificate of key 7."""
+def serving(service: Service, credentials: Credentials | None = None, folder: Path | None = None) -> Iterator[Service]:
+    """The service, listening on a free port; over TLS with credentials, for which a folder takes their file."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -92,22 +93,18 @@ def serving(
         server = stack.enter_context(_QuietServer(("127.0.0.1", 0), Handler))
         server.daemon_threads = True
         scheme = "http"
-        if certificate is not None and folder is not None:
+        if credentials is not None and folder is not None:
             scheme = "https"
-            server.socket = _context(certificate, folder).wrap_socket(server.socket, server_side=True)
+            server.socket = _context(credentials, folder).wrap_socket(server.socket, server_side=True)
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         stack.callback(server.shutdown)
         service.url = f"{scheme}://127.0.0.1:{server.server_port}"
         yield service
 
 
-def _context(certificate: x509.Certificate, folder: Path) -> ssl.SSLContext:
-    key = ec.derive_private_key(7, ec.SECP256R1())
-    text = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    file = folder / f"{certificate.serial_number}.pem"
-    file.write_bytes(pem(certificate) + text)
+def _context(credentials: Credentials, folder: Path) -> ssl.SSLContext:
+    file = folder / "served.pem"
+    file.write_bytes(credentials.chain + credentials.key)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(file)
     return context

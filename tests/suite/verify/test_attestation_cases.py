@@ -7,7 +7,23 @@ import json
 from dataclasses import replace
 
 import pytest
-from made_evidence import ACCOUNT, COMPOSE, DOMAIN, Made, in_json, observed
+from made_evidence import (
+    ACCOUNT,
+    ATTESTATION,
+    CERTIFICATE,
+    CHECKSUMS,
+    DOMAIN,
+    HONEST,
+    INFO,
+    MADE,
+    POLICY,
+    QUOTE_JSON,
+    another,
+    in_json,
+    made,
+    observed,
+    running,
+)
 
 from conformance.drivers.attestation.driver import Judge
 from conformance.drivers.attestation.evidence import Fetched
@@ -17,19 +33,16 @@ from conformance.endpoints.log import ExchangeLog
 from conformance.endpoints.redaction import Secrets
 from conformance.problems import Inconclusive, ProfileSilent
 from conformance.profile.attestation import AttestationForms
+from conformance.selftest.attestation.sound_evidence import COMPOSE
 from conformance.verify import CaaAnswer, CaaRecord, Evidence
+from reference_node.tee.event_log import runtime_event, runtime_events
 from reference_node.tee.quotes import TdReport
 
-MADE = Made()
-HONEST = MADE.evidence()
-INFO, ATTESTATION, QUOTE_JSON = "info.json", "attestation.json", "evidences/quote.json"
-DESCRIPTION_AS_OBJECT = in_json(HONEST, INFO, tcb_info={"app_compose": json.loads(MADE.app_compose_text)})
-CERTIFICATE = f"evidences/cert-{DOMAIN}.pem"
-CHECKSUMS = "evidences/sha256sum.txt"
+DESCRIPTION_AS_OBJECT = in_json(HONEST, INFO, tcb_info={"app_compose": json.loads(MADE.who.app_compose)})
 
 
-def judge(evidence: Evidence, rule: RuleName, requirement: str, *, made: Made = MADE, trouble: str = "") -> None:
-    reading = TextReading(evidence, replace(made.policy(), allow_ve_injection=True), AttestationForms(), True)
+def judge(evidence: Evidence, rule: RuleName, requirement: str, *, trouble: str = "") -> None:
+    reading = TextReading(evidence, replace(POLICY, allow_ve_injection=True), AttestationForms(), True)
     judge_of(Fetched(reading, trouble), requirement).judge([rule])
 
 
@@ -43,7 +56,7 @@ def with_caa(*records: str, status: str = "NOERROR") -> Evidence:
 
 
 def with_compose(compose: str) -> Evidence:
-    return Made(compose=compose).evidence()
+    return made(who=running(compose))
 
 
 RIGHT: dict[str, tuple[Evidence, RuleName]] = {
@@ -56,16 +69,19 @@ RIGHT: dict[str, tuple[Evidence, RuleName]] = {
     "image in an environment": (with_compose(COMPOSE + "    environment: {image: 'a:1'}\n"), "image-pins"),
     "description is an object": (DESCRIPTION_AS_OBJECT, "info"),
     "another machine": (
-        HONEST.with_file(QUOTE_JSON, Made(report=TdReport(mr_td=b"9" * 48)).evidence()[QUOTE_JSON]),
+        HONEST.with_file(QUOTE_JSON, made(report=TdReport(mr_td=b"9" * 48))[QUOTE_JSON]),
         "same-app",
     ),
-    "another instance": (HONEST.with_file(QUOTE_JSON, Made(instance_id=b"2").evidence()[QUOTE_JSON]), "same-app"),
+    "another instance": (HONEST.with_file(QUOTE_JSON, made(who=another(instance_id=b"2"))[QUOTE_JSON]), "same-app"),
     "event log as a list": (in_json(HONEST, QUOTE_JSON, event_log=[]), "evidence-document"),
     "comment in PEM": (HONEST.with_file(CERTIFICATE, b"subject=x\n" + HONEST[CERTIFICATE]), "listing"),
-    "filled digests": (Made(filled_digests=True).evidence(), "event-digests"),
-    "events of the application": (Made(later_events=(("compose-hash", b"x"),)).evidence(), "registers"),
-    "hex with 0x": (in_json(HONEST, ATTESTATION, quote=f"0x{MADE.quote().hex()}"), "quote"),
-    "version 5": (Made(version=5).evidence(), "quotes"),
+    "filled digests": (made(shown=[e.as_json() | {"digest": e.digest.hex()} for e in MADE.events]), "event-digests"),
+    "events of the application": (
+        made(runtime=[*runtime_events(MADE.who), runtime_event("compose-hash", b"x")]),
+        "registers",
+    ),
+    "hex with 0x": (in_json(HONEST, ATTESTATION, quote=f"0x{MADE.quote_over(bytes(64)).hex()}"), "quote"),
+    "version 5": (made(version=5), "quotes"),
 }
 
 
@@ -86,7 +102,7 @@ def test_dns_that_does_not_answer_is_inconclusive() -> None:
 
 
 def test_event_of_another_version_is_inconclusive() -> None:
-    events = [{**MADE.events()[5], "version": 2}]
+    events = [MADE.events[-1].as_json() | {"version": 2}]
     with pytest.raises(Inconclusive):
         judge(in_json(HONEST, ATTESTATION, event_log=json.dumps(events)), "event-types", "ATT-200")
 
@@ -104,7 +120,7 @@ def test_collateral_that_did_not_come_is_inconclusive() -> None:
 def test_quote_that_the_profile_says_is_absent_is_judged_by_its_report_data() -> None:
     evidence = in_json(HONEST, QUOTE_JSON, quote=...)
     forms = AttestationForms(quote_json_members=("report_data",))
-    reading = TextReading(evidence, MADE.policy(), forms, True)
+    reading = TextReading(evidence, POLICY, forms, True)
     got = Fetched(reading)
     judge_of(got, "ATT-240").judge(["evidence-binding"])
     with pytest.raises(ProfileSilent):

@@ -8,11 +8,12 @@ import warnings
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
+from time import sleep
+from types import SimpleNamespace
 
 import pytest
-from made_evidence import Made, der, in_json, tls_certificate
-from served_evidence import Service, rpc_result, serving
+from made_evidence import AT, HONEST, MADE, POLICY, credentials, der, in_json, made, renewed
+from served_evidence import PCCS, Service, rpc_result, serving
 
 from conformance.drivers.attestation.driver import Judge
 from conformance.drivers.attestation.evidence import Fetched, NoEvidence, fetched
@@ -28,17 +29,9 @@ from conformance.profile import Profile
 from conformance.profile.attestation import AttestationForms
 from conformance.verify import Evidence, verify
 from conformance.verify.certificates import read_certificate
-from reference_node.tee.collateral import make_collateral, pccs_answers
 
-MADE = Made()
 SUMS = "/evidences/sha256sum.txt"
 THREADS = 8
-
-
-@cache
-def renewed(times: int) -> Evidence:
-    """The evidence after so many renewals of the certificate."""
-    return Made(certificate_days=60 + times).evidence()
 
 
 @dataclass
@@ -55,15 +48,15 @@ class Renewing(Service):
 
 
 @pytest.fixture(autouse=True)
-def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+def when_it_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every look is at the time of the evidence, and the second follows at once."""
+    monkeypatch.setattr("conformance.verify.fetching.time", SimpleNamespace(time=lambda: AT, sleep=sleep))
     monkeypatch.setattr("conformance.drivers.attestation.evidence.RENEWAL_SECONDS", 0.0)
 
 
 @pytest.fixture
 def pccs() -> Iterator[Service]:
-    answers = pccs_answers(make_collateral(MADE.machine()))
-    served = {path: (200, answer.headers, answer.body) for path, answer in answers.items()}
-    with serving(Service(MADE.evidence(), dict(served))) as service:
+    with serving(Service(HONEST, dict(PCCS))) as service:
         yield service
 
 
@@ -92,7 +85,7 @@ def target_of(service: Service, pccs: Service, pace: Pace | None = None, rpc_url
     profile = {
         "capabilities": ("attestation", *needs_chain),
         "chain": {"rpc_url": rpc_url},
-        "attestation": {"root_certificate": MADE.machine().root_pem, "pccs_url": pccs.url},
+        "attestation": {"root_certificate": MADE.platform.root_pem, "pccs_url": pccs.url},
     }
     return Target(service.url, Profile.model_validate(profile), pace=pace)
 
@@ -123,7 +116,7 @@ def test_certificate_renewed_for_ever_is_judged_again_once_and_then_told(pccs: S
 
 
 def test_evidence_that_stays_wrong_is_fetched_twice_for_all_cases(pccs: Service) -> None:
-    stale = MADE.evidence().with_file("evidences/sha256sum.txt", renewed(1)["evidences/sha256sum.txt"])
+    stale = HONEST.with_file("evidences/sha256sum.txt", renewed(1)["evidences/sha256sum.txt"])
     with serving(Service(stale)) as service, target_of(service, pccs) as target:
         for _ in range(3):
             with pytest.raises(Mismatch):
@@ -138,7 +131,7 @@ def test_evidence_is_fetched_once_for_threads_that_ask_at_once(pccs: Service) ->
         start.wait()
         return fetched(target, log())
 
-    with serving(Service(MADE.evidence())) as service, target_of(service, pccs) as target:
+    with serving(Service(HONEST)) as service, target_of(service, pccs) as target:
         with ThreadPoolExecutor(THREADS) as pool:
             got = [one.result() for one in [pool.submit(ask, target) for _ in range(THREADS)]]
         assert all(one is got[0] for one in got)
@@ -147,7 +140,7 @@ def test_evidence_is_fetched_once_for_threads_that_ask_at_once(pccs: Service) ->
 
 def test_requests_for_evidence_keep_the_rate_and_count_for_the_case_that_came_first(pccs: Service) -> None:
     pace, first = CountingPace(), log()
-    with serving(Service(MADE.evidence())) as chain, serving(Service(MADE.evidence())) as service:
+    with serving(Service(HONEST)) as chain, serving(Service(HONEST)) as service:
         chain.answer = lambda _: rpc_result("0x01")  # type: ignore[method-assign]
         with target_of(service, pccs, pace, chain.url) as target:
             got = fetched(target, first)
@@ -157,7 +150,7 @@ def test_requests_for_evidence_keep_the_rate_and_count_for_the_case_that_came_fi
 
 
 def test_collateral_of_somebody_else_that_is_not_genuine_does_not_charge_the_node(pccs: Service) -> None:
-    with serving(Service(MADE.evidence())) as service, target_of(service, respaced(pccs)) as target:
+    with serving(Service(HONEST)) as service, target_of(service, respaced(pccs)) as target:
         got = fetched(target, log())
         with pytest.raises(NoEvidence, match=r"proves nothing: .*tcb_info"):
             judge(got, "quotes", "ATT-140", log())
@@ -165,7 +158,7 @@ def test_collateral_of_somebody_else_that_is_not_genuine_does_not_charge_the_nod
 
 
 def test_collateral_of_the_node_itself_that_is_not_genuine_charges_it(pccs: Service) -> None:
-    own = Service(MADE.evidence(), respaced(pccs).answers)
+    own = Service(HONEST, respaced(pccs).answers)
     with serving(own), target_of(own, own) as target, pytest.raises(Mismatch, match="tcb_info"):
         judge(fetched(target, log()), "quotes", "ATT-140", log())
 
@@ -173,16 +166,16 @@ def test_collateral_of_the_node_itself_that_is_not_genuine_charges_it(pccs: Serv
 @pytest.mark.parametrize(
     ("changed", "rule", "requirement", "path"),
     [
-        (in_json(MADE.evidence(), "info.json", compose_hash="00" * 32), "compose-hash", "ATT-150", "/info"),
-        (in_json(MADE.evidence(), "attestation.json", quote="00"), "quote", "ATT-050", "/attestation"),
+        (in_json(HONEST, "info.json", compose_hash="00" * 32), "compose-hash", "ATT-150", "/info"),
+        (in_json(HONEST, "attestation.json", quote="00"), "quote", "ATT-050", "/attestation"),
         (
-            MADE.evidence().with_file("evidences/acme-account.json", b"{}"),
+            HONEST.with_file("evidences/acme-account.json", b"{}"),
             "acme-account",
             "ATT-100",
             "/evidences/acme-account.json",
         ),
-        (MADE.evidence().with_file("evidences/sha256sum.txt", None), "checksum-file", "ATT-080", SUMS),
-        (MADE.evidence().with_file("evidences/index.html", None), "listing", "ATT-070", "/evidences/"),
+        (HONEST.with_file("evidences/sha256sum.txt", None), "checksum-file", "ATT-080", SUMS),
+        (HONEST.with_file("evidences/index.html", None), "listing", "ATT-070", "/evidences/"),
     ],
 )
 def test_failure_shows_the_exchange_that_brought_the_fault(
@@ -200,18 +193,18 @@ def test_failure_shows_the_exchange_that_brought_the_fault(
 
 def test_contract_that_does_not_allow_the_hash_is_shown_by_the_call_of_it(pccs: Service) -> None:
     own = log()
-    with serving(Service(MADE.evidence())) as chain, serving(Service(MADE.evidence())) as service:
+    with serving(Service(HONEST)) as chain, serving(Service(HONEST)) as service:
         chain.answer = lambda _: rpc_result(f"0x{0:064x}")  # type: ignore[method-assign]
         with target_of(service, pccs, rpc_url=chain.url) as target, pytest.raises(Mismatch) as caught:
             judge(fetched(target, log()), "authorisation", "ATT-260", own)
     assert caught.value.exchange is not None
     body = own.redacted(caught.value.exchange).request_body
     assert body is not None
-    assert MADE.compose_hash.hex() in body
+    assert MADE.who.compose_hash.hex() in body
 
 
 def test_one_reading_judged_by_threads_at_once_gives_what_one_thread_finds() -> None:
-    evidence = in_json(MADE.evidence(), "info.json", compose_hash="00" * 32)
+    evidence = in_json(HONEST, "info.json", compose_hash="00" * 32)
     expected = [found(reading(evidence), rule) for rule in JUDGEMENTS]
     start = threading.Barrier(THREADS)
 
@@ -227,17 +220,15 @@ def test_one_reading_judged_by_threads_at_once_gives_what_one_thread_finds() -> 
 
 
 def test_evidence_verified_by_threads_at_once_gives_what_one_thread_finds() -> None:
-    different = [renewed(0), renewed(1), in_json(MADE.evidence(), "info.json", app_id="00"), Made(version=5).evidence()]
-    expected = [verify(evidence, MADE.policy()).as_json() for evidence in different]
+    different = [renewed(0), renewed(1), in_json(HONEST, "info.json", app_id="00"), made(version=5)]
+    expected = [verify(evidence, POLICY).as_json() for evidence in different]
     with ThreadPoolExecutor(THREADS) as pool:
-        results = [
-            one.result().as_json() for one in [pool.submit(verify, each, MADE.policy()) for each in different * 10]
-        ]
+        results = [one.result().as_json() for one in [pool.submit(verify, each, POLICY) for each in different * 10]]
     assert results == expected * 10
 
 
 def reading(evidence: Evidence) -> TextReading:
-    return TextReading(evidence, MADE.policy(), AttestationForms(), True)
+    return TextReading(evidence, POLICY, AttestationForms(), True)
 
 
 def found(shared: TextReading, rule: RuleName) -> str:
@@ -249,7 +240,7 @@ def found(shared: TextReading, rule: RuleName) -> str:
 
 
 def test_certificates_read_by_threads_at_once_leave_the_filters_of_warnings_alone() -> None:
-    certificates = [der(tls_certificate(days=days)) for days in range(100, 160)]
+    certificates = [der(credentials(renewals).chain) for renewals in range(60)]
     before, interval = list(warnings.filters), sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:

@@ -9,18 +9,19 @@ from pathlib import Path
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
-from made_evidence import ACCOUNT, COMPOSE, DOMAIN, Made, replayed
+from made_evidence import ACCOUNT, DOMAIN, HONEST, MADE, another, made, running
 
 from conformance.problems import LoadProblem
+from conformance.selftest.attestation.sound_evidence import COMPOSE
 from conformance.verify import Expected, Policy, Rule, Signer, Sources, StatementPolicy, TcbStatus, verify
 from conformance.verify.policy_file import MOST_BYTES, SECTIONS, load_measurements, load_policy, policy_of
 from conformance.verify.policy_form import SCHEMA_FILE, PolicyForm, schema_text
 from conformance.verify.policy_writing import policy_text
 from conformance.verify.statement import Result
+from reference_node.tee.event_log import replay
 
-MADE = Made()
-PEM = MADE.machine().root_pem
-REGISTERS = {"mrtd": MADE.report.mr_td} | {k: v for k, v in replayed(MADE.events()).items() if k != "rtmr3"}
+PEM = MADE.platform.root_pem
+REGISTERS = dict(zip(("mrtd", "rtmr0", "rtmr1", "rtmr2"), (MADE.report.mr_td, *replay(MADE.events)), strict=False))
 SET = {name: value.hex() for name, value in REGISTERS.items()}
 
 WHOLE = f"""\
@@ -37,9 +38,9 @@ td:
 boot:
   file: boot.json
 app:
-  id: "0x{MADE.app_id.hex()}"
-  instance_id: "{MADE.instance_id.hex()}"
-  compose_hash: ["{MADE.compose_hash.hex().upper()}"]
+  id: "0x{MADE.who.app_id.hex()}"
+  instance_id: "{MADE.who.instance_id.hex()}"
+  compose_hash: ["{MADE.who.compose_hash.hex().upper()}"]
   compose_file: compose.yaml
   image_digests: ["sha256:{"ab" * 32}"]
   os_image_hash: ["{"cd" * 32}"]
@@ -89,7 +90,7 @@ def test_every_key_reaches_the_policy(folder: Path) -> None:
     }
     assert unset == set()
     assert policy.accepted_statuses == {TcbStatus.UP_TO_DATE, TcbStatus.SW_HARDENING_NEEDED}
-    assert policy.expected.compose_hashes == {MADE.compose_hash}
+    assert policy.expected.compose_hashes == {MADE.who.compose_hash}
     assert [one.name for one in policy.measurements] == ["boot"]
     believed = StatementPolicy((Signer(SIGNER.encode(), "a laboratory"),), 90 * 86400, frozenset({Result.WARNED}))
     assert policy.statement == believed
@@ -180,7 +181,7 @@ def test_measurements_are_read_as_dstack_mr_prints_them(tmp_path: Path, text: st
     (tmp_path / "image.json").write_text(text)
     *_, one = load_measurements(tmp_path / "image.json")
     assert {name: getattr(one, name) for name in REGISTERS} == REGISTERS
-    assert verify(MADE.evidence(), Policy(root=PEM.encode(), measurements=(one,))).accepted
+    assert verify(HONEST, Policy(root=PEM.encode(), measurements=(one,))).accepted
 
 
 @pytest.mark.parametrize(
@@ -209,19 +210,19 @@ def test_bad_measurements_are_told(tmp_path: Path, document: object, said: str) 
     ],
 )
 def test_written_policy_accepts_what_it_was_written_from_and_nothing_else(tmp_path: Path, policy: Policy) -> None:
-    evidence, sources = MADE.evidence(), Sources(pccs="http://127.0.0.1:8081", rpc_url="http://127.0.0.1:8545")
+    evidence, sources = HONEST, Sources(pccs="http://127.0.0.1:8081", rpc_url="http://127.0.0.1:8545")
     text = policy_text(f"https://{DOMAIN}", evidence, verify(evidence, policy), policy, sources)
     read = load_policy(policy_file(tmp_path, text))
     verified = verify(evidence, read.policy)
     assert verified.accepted, verified.findings
     assert {Rule.BOOT_MEASUREMENTS, Rule.EXPECTED_IDENTITY} <= {result.rule for result in verified.rules}
     assert (read.sources, read.policy.allow_debug) == (sources, policy.allow_debug)
-    for other in (Made(instance_id=b"other"), Made(app_id=bytes(20)), Made(compose=COMPOSE.replace("ab", "cd"))):
-        assert not verify(other.evidence(), read.policy).accepted
+    for other in (another(instance_id=b"other"), another(app_id=bytes(20)), running(COMPOSE + "#")):
+        assert not verify(made(who=other), read.policy).accepted
 
 
 def test_hostile_names_stay_in_comments_of_a_written_policy(tmp_path: Path) -> None:
-    evidence = MADE.evidence()
+    evidence = HONEST
     policy = Policy(root=PEM.encode())
     shown = json.loads(evidence["attestation.json"])
     log = json.loads(shown["event_log"])

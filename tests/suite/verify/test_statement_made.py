@@ -21,25 +21,24 @@ from cryptography.hazmat.primitives.serialization import (
     PrivateFormat,
     PublicFormat,
 )
-from made_evidence import AT, COMPOSE, DOMAIN, NOW, Made, in_json
+from made_evidence import AT, DOMAIN, HONEST, MADE, NOW, POLICY, in_json, made, running
 
 from conformance.cli import main
 from conformance.profile import Profile
 from conformance.report import Results, RunRecord, results_of
 from conformance.report.results import EvidenceVerified, RunEvidence
 from conformance.report.statement import NoStatement, judgement_of
+from conformance.selftest.attestation.sound_evidence import COMPOSE, DIGEST
 from conformance.verdict import Failure, Outcome, Verdict
 from conformance.verify import Evidence, Policy, Signer, StatementPolicy, save_folder, verify
 from conformance.verify.evidence import digest_of
 from conformance.verify.statement import Judgement, read_statement
 from conformance.verify.verifying import OF_STATEMENTS
 
-MADE = Made()
 CONTRACT = "0x" + "c0" * 20
 CHAIN_CONFIG = json.dumps({"chain_id": 8453, "contract_address": CONTRACT, "more": None}).encode()
-EVIDENCE = MADE.evidence().with_file("node-chain-config.json", CHAIN_CONFIG)
+EVIDENCE = HONEST.with_file("node-chain-config.json", CHAIN_CONFIG)
 LATER = in_json(EVIDENCE, "observed.json", at=AT + 60)
-POLICY = MADE.policy()
 
 
 def outcome(case: str, verdict: Verdict = Verdict.PASS) -> Outcome:
@@ -90,9 +89,8 @@ def test_statement_names_what_was_judged_by_what_and_when() -> None:
     assert said["_type"] == "https://in-toto.io/Statement/v1"
     assert said["predicateType"] == "https://in-toto.io/attestation/test-result/v0.1"
     assert {one["name"]: one["digest"]["sha256"] for one in said["subject"]} == {
-        "app_compose": MADE.compose_hash.hex(),
-        f"image:registry.example/node:1.2@sha256:{'ab' * 32}": "ab" * 32,
-        f"image:docker.io/library/proxy@sha256:{'01' * 32}": "01" * 32,
+        "app_compose": MADE.who.compose_hash.hex(),
+        f"image:registry.example/node:1.0@sha256:{DIGEST}": DIGEST,
         "AccountConfig": sha256(f"eip155:8453:{CONTRACT}".encode()).hexdigest(),
         "results.json": sha256(results.content).hexdigest(),
         "profile": results.profile.sha256,
@@ -107,9 +105,9 @@ def test_statement_names_what_was_judged_by_what_and_when() -> None:
     used = {one["name"]: one for one in predicate["configuration"]}
     assert used["suite"]["uri"] == f"pkg:pypi/service-conformance@{results.suite.version}"
     assert used["specification"]["digest"]["sha256"] == results.specification.sha256
-    assert used["run"]["annotations"]["started"] == "2026-11-01T11:59:55Z"
+    assert used["run"]["annotations"]["started"] == "2026-02-28T23:59:55Z"
     assert used["evidence before"]["digest"]["sha256"] == digest_of(EVIDENCE)
-    assert used["evidence after"]["annotations"]["at"] == "2026-11-01T12:01:00Z"
+    assert used["evidence after"]["annotations"]["at"] == "2026-03-01T00:01:00Z"
 
 
 def test_statement_is_read_as_it_was_made() -> None:
@@ -155,7 +153,7 @@ def test_evidence_of_a_node_that_the_run_does_not_name_is_not_stated() -> None:
         stated(run(base_url="https://other.example"))
 
 
-OTHER = Made(compose=COMPOSE.replace("ab", "cd")).evidence().with_file("node-chain-config.json", CHAIN_CONFIG)
+OTHER = made(who=running(COMPOSE.replace(DIGEST, "cd" * 32))).with_file("node-chain-config.json", CHAIN_CONFIG)
 OTHER_LATER = in_json(OTHER, "observed.json", at=AT + 60)
 OTHER_CONTRACT = LATER.with_file("node-chain-config.json", CHAIN_CONFIG.replace(b"c0c0", b"c1c0"))
 NO_CONTRACT = EVIDENCE.with_file("node-chain-config.json", None)
@@ -245,7 +243,7 @@ def test_command_signs_what_the_run_shows(key: PrivateKeyTypes, kept: Path, caps
     else:
         assert isinstance(public, ed25519.Ed25519PublicKey)
         public.verify(base64.b64decode(signature["sig"]), signed)
-    assert f"PASSED of 6 subjects, signed by the key {signature['keyid']}" in capsys.readouterr().out
+    assert f"PASSED of 5 subjects, signed by the key {signature['keyid']}" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -329,7 +327,7 @@ def test_verify_tells_in_one_table_what_was_judged(judged: Path, capsys: pytest.
         assert said in shown
     assert "22 of 22 rules hold" in shown
     assert verified(judged, *arguments, "--at", AT + 400 * 86400) == 1  # other rules refuse by then, this one does not
-    assert "judged when holds the run ended 2026-11-01 12:01:30Z, 399 days before" in " ".join(
+    assert "judged when holds the run ended 2026-03-01 00:01:30Z, 399 days before" in " ".join(
         capsys.readouterr().out.split()
     )
 
@@ -394,7 +392,7 @@ def site(folder: Path, *more: object) -> int:
 def test_board_marks_a_run_whose_statement_holds(judged: Path) -> None:
     assert site(judged, "--signer", judged / "signer.pem") == 0
     board = (judged / "site" / "index.html").read_text(encoding="utf-8")
-    assert "signed by signer</a> for code <code>" + MADE.compose_hash.hex()[:12] in board
+    assert "signed by signer</a> for code <code>" + MADE.who.compose_hash.hex()[:12] in board
     kept = judged / "site" / "acme" / "1.0.statement.json"
     assert kept.read_bytes() == (judged / "statement.json").read_bytes()
     assert "statement of signer" in (judged / "site" / "acme" / "1.0.html").read_text(encoding="utf-8")

@@ -7,15 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from made_evidence import AT, COMPOSE, DOMAIN, Made, in_json, observed, replayed
+from made_evidence import AT, DOMAIN, HONEST, MADE, POLICY, in_json, observed
 from served_evidence import Service, serving
 
 from conformance.cli import main
+from conformance.selftest.attestation.sound_evidence import COMPOSE
 from conformance.verify import FAULTS, Evidence, Outcome, Rule, load_folder, save_folder, verify
 from conformance.verify.evidence import MOST_BYTES
-
-MADE = Made()
-HONEST = MADE.evidence()
+from reference_node.tee.event_log import replay
 
 
 @pytest.fixture
@@ -85,11 +84,11 @@ def test_refusal_names_code_requirement_and_place(capsys: pytest.CaptureFixture[
 
 def test_quote_alone(capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path) -> None:
     quote = tmp_path / "quote.hex"
-    quote.write_text(f"0x{MADE.quote().hex()}\n")
+    quote.write_text(f"0x{MADE.quote_over(bytes(64)).hex()}\n")
     options = ("--quote", quote, "--collateral", folder / "collateral.json", "--root", folder / "root.pem")
     assert run(capsys, *options, "--at", AT)[0] == 0
-    assert run(capsys, *options, "--at", "2026-11-01T12:00:00Z")[0] == 0
-    assert run(capsys, *options, "--at", "2027-11-01T12:00:00")[0] == 1
+    assert run(capsys, *options, "--at", "2026-03-01T00:00:00Z")[0] == 0
+    assert run(capsys, *options, "--at", "2027-03-01T00:00:00")[0] == 1
 
 
 def test_expected_compose_file(capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path) -> None:
@@ -102,10 +101,9 @@ def test_expected_compose_file(capsys: pytest.CaptureFixture[str], folder: Path,
 
 
 def test_boot_is_judged_by_measurements(capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path) -> None:
-    registers = replayed(MADE.events())
     printed = {
         "mrtd": MADE.report.mr_td.hex(),
-        **{f"rtmr{index}": registers[f"rtmr{index}"].hex() for index in range(3)},
+        **{f"rtmr{index}": value.hex() for index, value in enumerate(replay(MADE.events)[:3])},
     }
     file, options = tmp_path / "image-1.json", ("--evidence", folder, "--root", folder / "root.pem")
     file.write_text(json.dumps(printed))
@@ -226,7 +224,7 @@ def test_rule_that_holds_shows_no_control_characters() -> None:
         "evidences/cert-*.example.pem": HONEST[f"evidences/cert-{DOMAIN}.pem"],
         "observed.json": observed(gateway_domain="\x1b[2Kx.example").as_json(),
     }
-    result = verify(Evidence(dict(HONEST) | wildcard), MADE.policy()).result(Rule.CAA_ACCOUNT)
+    result = verify(Evidence(dict(HONEST) | wildcard), POLICY).result(Rule.CAA_ACCOUNT)
     assert result.outcome is Outcome.HOLDS
     assert "\x1b" not in result.compared
 

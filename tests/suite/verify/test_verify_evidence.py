@@ -11,15 +11,24 @@ import pytest
 from made_evidence import (
     ACCOUNT,
     AT,
-    COMPOSE,
+    ATTESTATION,
+    CERTIFICATE,
+    CHECKSUMS,
     DOMAIN,
-    Made,
+    HONEST,
+    INFO,
+    MADE,
+    POLICY,
+    QUOTE_JSON,
+    credentials,
     der,
     in_json,
+    made,
     observed,
-    tls_certificate,
+    running,
 )
 
+from conformance.selftest.attestation.sound_evidence import COMPOSE
 from conformance.verify import (
     FAULTS,
     RULES,
@@ -34,17 +43,14 @@ from conformance.verify import (
     verify,
 )
 from conformance.verify.verifying import OF_STATEMENTS
+from reference_node.tee.event_log import runtime_event, runtime_events
 from reference_node.tee.quotes import TdReport15
 
-MADE = Made()
 OF_THE_POLICY = {Rule.BOOT_MEASUREMENTS, Rule.EXPECTED_COMPOSE, Rule.EXPECTED_IDENTITY, *OF_STATEMENTS}
-HONEST = MADE.evidence()
-INFO, ATTESTATION, QUOTE_JSON = "info.json", "attestation.json", "evidences/quote.json"
-CERTIFICATE = f"evidences/cert-{DOMAIN}.pem"
 
 
 def judged(evidence: Evidence, **policy: object) -> Verified:
-    return verify(evidence, replace(MADE.policy(), **policy))  # type: ignore[arg-type]
+    return verify(evidence, replace(POLICY, **policy))  # type: ignore[arg-type]
 
 
 def refusals(verified: Verified) -> set[tuple[str, str | None]]:
@@ -62,20 +68,22 @@ def test_honest_evidence_holds_by_every_rule() -> None:
 
 
 @pytest.mark.parametrize(
-    "made",
+    "evidence",
     [
-        pytest.param(replace(MADE, version=5), id="v5"),
-        pytest.param(replace(MADE, version=5, report=TdReport15()), id="v5-td-1.5"),
-        pytest.param(replace(MADE, filled_digests=True), id="digests-filled"),
-        pytest.param(replace(MADE, later_events=(("my-event", b"x"), ("compose-hash", b"y"))), id="application-events"),
-        pytest.param(replace(MADE, compose=COMPOSE.replace(":1.2@", "@")), id="image-without-tag"),
+        pytest.param(made(version=5), id="v5"),
+        pytest.param(made(version=5, report=TdReport15()), id="v5-td-1.5"),
+        pytest.param(made(shown=[e.as_json() | {"digest": e.digest.hex()} for e in MADE.events]), id="digests-filled"),
         pytest.param(
-            replace(MADE, compose="x: &i {image: 'a@sha256:" + "0" * 64 + "'}\nservices: {n: {<<: *i}}"), id="merge"
+            made(runtime=[*runtime_events(MADE.who), runtime_event("compose-hash", b"y")]), id="application-events"
+        ),
+        pytest.param(made(who=running(COMPOSE.replace(":1.0@", "@"))), id="image-without-tag"),
+        pytest.param(
+            made(who=running("x: &i {image: 'a@sha256:" + "0" * 64 + "'}\nservices: {n: {<<: *i}}")), id="merge"
         ),
     ],
 )
-def test_correct_services_hold(made: Made) -> None:
-    verified = verify(made.evidence(), made.policy())
+def test_correct_services_hold(evidence: Evidence) -> None:
+    verified = judged(evidence)
     assert verified.accepted, verified.findings
 
 
@@ -102,13 +110,11 @@ def rebound(evidence: Evidence) -> Evidence:
     """The evidence with checksums, report data and quote that fit its files."""
     files = ("acme-account.json", f"cert-{DOMAIN}.pem")
     lines = [f"{hashlib.sha256(evidence[f'evidences/{name}']).hexdigest()}  {name}\n" for name in files]
-    return bound_to(evidence, "".join(lines).encode())
-
-
-def bound_to(evidence: Evidence, checksums: bytes, made: Made = MADE) -> Evidence:
+    checksums = "".join(lines).encode()
     data = hashlib.sha256(checksums).digest() + bytes(32)
-    evidence = evidence.with_file("evidences/sha256sum.txt", checksums)
-    return in_json(evidence, QUOTE_JSON, report_data=data.hex(), quote=made.quote(data).hex())
+    return in_json(
+        evidence.with_file(CHECKSUMS, checksums), QUOTE_JSON, report_data=data.hex(), quote=MADE.quote_over(data).hex()
+    )
 
 
 @pytest.mark.parametrize(
@@ -146,7 +152,7 @@ def seen(**changes: object) -> Evidence:
 
 
 def log_with(change: Callable[[list[dict[str, object]]], object], name: str = ATTESTATION) -> Evidence:
-    events = MADE.events()
+    events = [event.as_json() for event in MADE.events]
     change(events)
     return in_json(HONEST, name, event_log=json.dumps(events))
 
@@ -155,13 +161,13 @@ FAULTY: dict[str, Evidence] = {
     "info-missing": HONEST.with_file(INFO, None),
     "compose-hash-differs": info_with(compose_hash="ab" * 32),
     "quote-not-hex": in_json(HONEST, ATTESTATION, quote="zz"),
-    "event-digest-differs": log_with(lambda events: events[5].update(digest="ab" * 48)),
-    "register-differs": log_with(lambda events: events.pop(5)),
+    "event-digest-differs": log_with(lambda events: events[-1].update(digest="ab" * 48)),
+    "register-differs": log_with(lambda events: events.pop()),
     "certificate-missing": HONEST.with_file(CERTIFICATE, None),
     "checksums-not-bound": in_json(HONEST, QUOTE_JSON, report_data="00" * 64),
-    "tls-certificate-differs": seen(tls_certificate=der(tls_certificate(days=61))),
+    "tls-certificate-differs": seen(tls_certificate=der(credentials(1).chain)),
     "caa-absent": seen(caa=CaaAnswer("NOERROR")),
-    "report-data-not-zero": in_json(HONEST, ATTESTATION, quote=MADE.quote(b"x" * 64).hex()),
+    "report-data-not-zero": in_json(HONEST, ATTESTATION, quote=MADE.quote_over(b"x" * 64).hex()),
     "compose-hash-not-allowed": seen(allowed_compose_hash=False),
     "collateral-missing": HONEST.with_file("collateral.json", None),
 }
@@ -171,7 +177,7 @@ FAULTY: dict[str, Evidence] = {
 def test_rule_asked_for_alone_says_the_same_of_its_fault(code: str) -> None:
     whole = judged(FAULTY[code])
     assert (code, FAULTS[code].requirement) in refusals(whole), whole.findings
-    alone = verify(FAULTY[code], MADE.policy(), [FAULTS[code].rule])
+    alone = verify(FAULTY[code], POLICY, [FAULTS[code].rule])
     assert not alone.accepted
     assert alone.rules == (whole.result(FAULTS[code].rule),)
 
@@ -206,7 +212,7 @@ def test_what_nobody_observed_is_not_offered_and_does_not_refuse(changes: dict[s
 
 
 def test_rule_that_nobody_observed_is_not_accepted_alone() -> None:
-    assert not verify(seen(caa=None), MADE.policy(), [Rule.CAA_ACCOUNT]).accepted
+    assert not verify(seen(caa=None), POLICY, [Rule.CAA_ACCOUNT]).accepted
 
 
 def test_simulated_quote_is_refused_under_intels_root_with_that_word() -> None:
@@ -233,7 +239,7 @@ def test_collateral_out_of_date_is_refused(days: int) -> None:
 
 
 def test_expected_compose_is_compared_byte_for_byte() -> None:
-    for expected in (COMPOSE.encode(), MADE.app_compose_text.encode()):
+    for expected in (COMPOSE.encode(), MADE.who.app_compose.encode()):
         verified = judged(HONEST, expected_compose=expected)
         assert verified.accepted
         assert verified.result(Rule.EXPECTED_COMPOSE).outcome is Outcome.HOLDS
@@ -241,7 +247,7 @@ def test_expected_compose_is_compared_byte_for_byte() -> None:
 
 
 def test_same_evidence_gives_the_same_bytes() -> None:
-    assert judged(HONEST).as_json() == judged(Made().evidence()).as_json()
+    assert judged(HONEST).as_json() == judged(made()).as_json()
     document = json.loads(judged(HONEST).as_json())
     assert document["verdict"] == "verified"
     assert [rule["rule"] for rule in document["rules"]] == [str(rule) for rule in Rule if rule not in OF_THE_POLICY]

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import dns.rcode
 import pytest
-from made_evidence import ACCOUNT, AT, DOMAIN, Made, der, pem, tls_certificate
-from served_evidence import Service, dns_serving, rpc_result, serving
+from made_evidence import ACCOUNT, AT, DOMAIN, HONEST, credentials, der
+from made_evidence import POLICY as WITHOUT_TIME
+from served_evidence import PCCS, Service, dns_serving, rpc_result, serving
 
 from conformance.verify import (
     CaaAnswer,
@@ -30,22 +31,20 @@ from conformance.verify import (
 from conformance.verify.authorisation import AuthorisationChain
 from conformance.verify.dns_lookup import look_up_caa
 from conformance.verify.transport import MOST_BYTES, Budget, Limits, Transport
-from reference_node.tee.collateral import make_collateral, pccs_answers
 
-MADE = Made()
-POLICY = replace(MADE.policy(), at=AT)
+POLICY = replace(WITHOUT_TIME, at=AT)
 PINNED = f'0 issue "acme.example; accounturi={ACCOUNT}"'
 
 
 @pytest.fixture
 def plain() -> Iterator[Service]:
-    with serving(Service(MADE.evidence())) as service:
+    with serving(Service(HONEST)) as service:
         yield service
 
 
 @pytest.fixture
 def secure(tmp_path: Path) -> Iterator[Service]:
-    with serving(Service(MADE.evidence()), tls_certificate(), tmp_path) as service:
+    with serving(Service(HONEST), credentials(), tmp_path) as service:
         yield service
 
 
@@ -55,14 +54,9 @@ def resolver() -> Iterator[str]:
         yield address
 
 
-PCCS = {
-    path: (200, answer.headers, answer.body) for path, answer in pccs_answers(make_collateral(MADE.machine())).items()
-}
-
-
 @pytest.fixture
 def pccs() -> Iterator[Service]:
-    with serving(Service(MADE.evidence(), dict(PCCS))) as service:
+    with serving(Service(HONEST, dict(PCCS))) as service:
         yield service
 
 
@@ -72,7 +66,7 @@ def sources(pccs: Service) -> Sources:
 
 
 def test_service_over_tls_is_verified_by_every_rule(secure: Service, sources: Sources, resolver: str) -> None:
-    with serving(Service(MADE.evidence())) as chain:
+    with serving(Service(HONEST)) as chain:
         calls = iter([f"0x{1:064x}", f"0x{0:064x}"])
         chain.answer = lambda _: rpc_result(next(calls))  # type: ignore[method-assign]
         evidence, verified = fetch_and_verify(
@@ -81,7 +75,7 @@ def test_service_over_tls_is_verified_by_every_rule(secure: Service, sources: So
     assert verified.accepted, verified.findings
     assert all(result.outcome is Outcome.HOLDS for result in verified.rules)
     assert len(secure.connections) == 1, "the evidence and the API come over one connection"
-    assert evidence["api-certificate.der"] == der(tls_certificate())
+    assert evidence["api-certificate.der"] == der(credentials().chain)
 
 
 def test_saved_evidence_gives_the_same_bytes_offline(
@@ -89,7 +83,7 @@ def test_saved_evidence_gives_the_same_bytes_offline(
 ) -> None:
     evidence, verified = fetch_and_verify(secure.url, POLICY, replace(sources, resolver=resolver))
     save_folder(evidence, tmp_path / "kept")
-    assert verify(load_folder(tmp_path / "kept"), MADE.policy()).as_json() == verified.as_json()
+    assert verify(load_folder(tmp_path / "kept"), WITHOUT_TIME).as_json() == verified.as_json()
 
 
 def test_plain_http_offers_no_tls(plain: Service, sources: Sources) -> None:
@@ -101,8 +95,8 @@ def test_plain_http_offers_no_tls(plain: Service, sources: Sources) -> None:
 
 
 def test_other_certificate_on_the_connection_is_refused_after_a_second_look(tmp_path: Path) -> None:
-    with serving(Service(MADE.evidence()), tls_certificate(days=61), tmp_path) as service:
-        _, verified = fetch_and_verify(service.url, POLICY, Sources(collateral=MADE.evidence()["collateral.json"]))
+    with serving(Service(HONEST), credentials(1), tmp_path) as service:
+        _, verified = fetch_and_verify(service.url, POLICY, Sources(collateral=HONEST["collateral.json"]))
         assert "tls-certificate-differs" in verified.codes
         assert service.requests.count("/info") == 2
 
@@ -120,7 +114,7 @@ def test_checksums_that_change_without_a_renewal_are_refused(plain: Service, sou
 
 def test_renewal_between_two_requests_is_no_fault(plain: Service, sources: Sources) -> None:
     path = f"/evidences/cert-{DOMAIN}.pem"
-    plain.answers[path] = (200, {}, pem(tls_certificate(days=61)))
+    plain.answers[path] = (200, {}, credentials(1).chain)
     plain.after[path] = lambda: plain.answers.pop(path, None)
     _, verified = fetch_and_verify(plain.url, POLICY, sources)
     assert plain.requests.count(path) == 2
@@ -217,7 +211,7 @@ def test_pccs_with_another_answer_is_said(
 
 def test_collateral_has_no_chain_of_its_own(plain: Service, sources: Sources) -> None:
     collateral = json.loads(fetch(plain.url, POLICY, sources)["collateral.json"])
-    assert collateral == MADE.collateral_json()
+    assert collateral == json.loads(HONEST["collateral.json"])
 
 
 @pytest.mark.parametrize(
@@ -230,7 +224,7 @@ def test_collateral_has_no_chain_of_its_own(plain: Service, sources: Sources) ->
     ],
 )
 def test_chain_is_asked_with_a_control(results: list[object], allowed: bool) -> None:
-    with serving(Service(MADE.evidence())) as chain:
+    with serving(Service(HONEST)) as chain:
         answers = iter(results)
         chain.answer = lambda _: rpc_result(next(answers))  # type: ignore[method-assign]
         with AuthorisationChain(chain.url) as asked:
@@ -240,7 +234,7 @@ def test_chain_is_asked_with_a_control(results: list[object], allowed: bool) -> 
 
 def test_chain_that_does_not_answer_is_said() -> None:
     with (
-        serving(Service(MADE.evidence(), {"/": (200, {}, b"[]")})) as chain,
+        serving(Service(HONEST, {"/": (200, {}, b"[]")})) as chain,
         AuthorisationChain(f"{chain.url}/") as asked,
         pytest.raises(FetchError, match="answers eth_call with no JSON object"),
     ):

@@ -6,13 +6,10 @@ import json
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from made_evidence import Made
+from made_evidence import HONEST, POLICY
 
 from conformance.verify import Observed, Policy, Rule, Verified, verify, verify_quote
 
-MADE = Made()
-HONEST = MADE.evidence()
-POLICY = MADE.policy()
 FEW = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 
 

@@ -20,20 +20,15 @@ import hostile_servers as servers
 import pytest
 from hostile_connections import BROKEN, HANDSHAKES, LARGE, REDIRECTS, SLOW, Behaviour, Connection, body, redirect
 from hostile_servers import Hostile, hostile
-from made_evidence import AT, DOMAIN, Made
-from served_evidence import Service, serving
+from made_evidence import AT, DOMAIN, HONEST
+from made_evidence import POLICY as WITHOUT_TIME
+from served_evidence import PCCS, Service, serving
 
 from conformance.verify import FetchError, Limits, Sources, Verified, fetch_and_verify, save_folder
 from conformance.verify.fetching import API_PATH
-from reference_node.tee.collateral import make_collateral, pccs_answers
 
-MADE = Made()
-HONEST = MADE.evidence()
-POLICY = replace(MADE.policy(), at=AT)
+POLICY = replace(WITHOUT_TIME, at=AT)
 COLLATERAL = HONEST["collateral.json"]
-ANSWERS = {
-    path: (200, answer.headers, answer.body) for path, answer in pccs_answers(make_collateral(MADE.machine())).items()
-}
 SHORT = Limits(answer_seconds=2)
 """For peers that never end an answer."""
 SMALL = Limits(answer_bytes=500_000)
@@ -71,7 +66,7 @@ def _watchdog() -> Iterator[None]:
 def surroundings(place: str, behaviour: Behaviour) -> Iterator[tuple[str, Sources]]:
     """A service, its collateral service and its chain, one of which has a behaviour at a place."""
     with ExitStack() as stack:
-        service = Service(HONEST, dict(ANSWERS))
+        service = Service(HONEST, dict(PCCS))
         hostile_one = stack.enter_context(hostile(Hostile(behaviour, service, "" if place == "chain" else place)))
         sound = stack.enter_context(serving(service))
         of_service = place.startswith(("/info", "/evidences", "/core"))
@@ -217,7 +212,7 @@ def test_what_the_service_says_falsely_is_a_verdict(place: str, code: str, text:
     [*((TCB, text) for text in FALSE), *((place, "no JSON") for place in ("pckcrl", IDENTITY, "rootcacrl"))],
 )
 def test_what_the_collateral_service_says_falsely_is_no_verdict(place: str, text: str) -> None:
-    headers = {name: value for path, answer in ANSWERS.items() if place in path for name, value in answer[1].items()}
+    headers = {name: value for path, answer in PCCS.items() if place in path for name, value in answer[1].items()}
     served = body(FALSE[text], *(f"{name}: {value}" for name, value in headers.items()))
     with surroundings(place, served) as (url, sources), pytest.raises(FetchError) as raised:
         fetch_and_verify(url, POLICY, sources)
@@ -274,7 +269,7 @@ def test_what_the_contract_answers_is_a_verdict(answer: object) -> None:
 
 def lying(change: Callable[[dict[str, tuple[int, dict[str, str], bytes]]], object]) -> str:
     """What is said of a collateral service whose sound answers are changed."""
-    answers = {path: (status, dict(headers), text) for path, (status, headers, text) in ANSWERS.items()}
+    answers = {path: (status, dict(headers), text) for path, (status, headers, text) in PCCS.items()}
     change(answers)
     with serving(Service(HONEST, answers)) as service, pytest.raises(FetchError) as raised:
         fetch_and_verify(service.url, POLICY, Sources(pccs=service.url))
@@ -283,7 +278,7 @@ def lying(change: Callable[[dict[str, tuple[int, dict[str, str], bytes]]], objec
 
 
 def path_with(part: str) -> str:
-    return next(path for path in ANSWERS if part in path)
+    return next(path for path in PCCS if part in path)
 
 
 def test_collateral_that_is_changed_after_it_is_signed_is_no_verdict() -> None:
@@ -304,7 +299,7 @@ def test_revocation_list_of_another_authority_is_no_verdict() -> None:
 
 
 def test_collateral_of_another_time_is_no_verdict() -> None:
-    with serving(Service(HONEST, dict(ANSWERS))) as service:
+    with serving(Service(HONEST, dict(PCCS))) as service:
         late = replace(POLICY, at=AT + 400 * 24 * 3600)
         with pytest.raises(FetchError, match=r"proves nothing.* not at "):
             fetch_and_verify(service.url, late, Sources(pccs=service.url))

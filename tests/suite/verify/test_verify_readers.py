@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from made_evidence import ACCOUNT, AT, Made, der, observed, pem, tls_certificate
+from cryptography.hazmat.primitives.serialization import Encoding
+from made_evidence import ACCOUNT, AT, MADE, observed
 
 from conformance.verify import CaaAnswer, CaaRecord
 from conformance.verify.caa import check_account, parse_issue
@@ -102,7 +103,7 @@ def test_hex_in_another_form_is_refused(text: str) -> None:
         hex_bytes(text)
 
 
-CERTIFICATE = pem(tls_certificate())
+CERTIFICATE = MADE.platform.root_pem.encode()
 
 
 @pytest.mark.parametrize(
@@ -253,7 +254,7 @@ def test_domain_of_a_certificate(domain: str, name: str, expected: bool) -> None
 
 
 def test_sgx_extension_in_another_form_is_refused() -> None:
-    raw = read_certificate(der(Made().machine().pck)).sgx_extension
+    raw = read_certificate(MADE.platform.pck.public_bytes(Encoding.DER)).sgx_extension
     assert raw is not None
     assert parse_extension(raw).pcesvn == 11
     for size in range(len(raw)):
