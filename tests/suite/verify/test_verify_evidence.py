@@ -1,20 +1,16 @@
-"""Whole evidence: the honest one holds, and each change breaks the rule and the requirement that it is about."""
+"""Whole evidence: rules alone, rules that others block, and what nobody observed. The rest has shipped vectors."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 from made_evidence import (
-    ACCOUNT,
     AT,
     ATTESTATION,
     CERTIFICATE,
-    CHECKSUMS,
-    DOMAIN,
     HONEST,
     INFO,
     MADE,
@@ -25,7 +21,6 @@ from made_evidence import (
     in_json,
     made,
     observed,
-    running,
 )
 
 from conformance.selftest.attestation.sound_evidence import COMPOSE
@@ -35,16 +30,12 @@ from conformance.verify import (
     CaaAnswer,
     Evidence,
     Outcome,
-    Policy,
     Rule,
     Severity,
-    TcbStatus,
     Verified,
     verify,
 )
 from conformance.verify.verifying import OF_STATEMENTS
-from reference_node.tee.event_log import runtime_event, runtime_events
-from reference_node.tee.quotes import TdReport15
 
 OF_THE_POLICY = {Rule.BOOT_MEASUREMENTS, Rule.EXPECTED_COMPOSE, Rule.EXPECTED_IDENTITY, *OF_STATEMENTS}
 
@@ -67,79 +58,10 @@ def test_honest_evidence_holds_by_every_rule() -> None:
     assert {finding.severity for finding in verified.findings} == {Severity.NOTE}
 
 
-@pytest.mark.parametrize(
-    "evidence",
-    [
-        pytest.param(made(version=5), id="v5"),
-        pytest.param(made(version=5, report=TdReport15()), id="v5-td-1.5"),
-        pytest.param(made(shown=[e.as_json() | {"digest": e.digest.hex()} for e in MADE.events]), id="digests-filled"),
-        pytest.param(
-            made(runtime=[*runtime_events(MADE.who), runtime_event("compose-hash", b"y")]), id="application-events"
-        ),
-        pytest.param(made(who=running(COMPOSE.replace(":1.0@", "@"))), id="image-without-tag"),
-        pytest.param(
-            made(who=running("x: &i {image: 'a@sha256:" + "0" * 64 + "'}\nservices: {n: {<<: *i}}")), id="merge"
-        ),
-    ],
-)
-def test_correct_services_hold(evidence: Evidence) -> None:
-    verified = judged(evidence)
-    assert verified.accepted, verified.findings
-
-
-def prefixed(evidence: Evidence) -> Evidence:
-    quote, info = json.loads(evidence[ATTESTATION])["quote"], json.loads(evidence[INFO])
-    evidence = in_json(evidence, ATTESTATION, quote="0x" + quote)
-    return in_json(evidence, INFO, app_id="0x" + info["app_id"], compose_hash="0x" + info["compose_hash"].upper())
-
-
-def report_data(evidence: Evidence) -> str:
-    return str(json.loads(evidence[QUOTE_JSON])["report_data"])
-
-
-def account(**members: str) -> bytes:
-    return json.dumps(members).encode()
-
-
-def with_listing(evidence: Evidence, *names: str) -> Evidence:
-    links = "".join(f"<a href='{name}'>x</a>" for name in names)
-    return evidence.with_file("evidences/index.html", f"<html>{links}</html>".encode())
-
-
-def rebound(evidence: Evidence) -> Evidence:
-    """The evidence with checksums, report data and quote that fit its files."""
-    files = ("acme-account.json", f"cert-{DOMAIN}.pem")
-    lines = [f"{hashlib.sha256(evidence[f'evidences/{name}']).hexdigest()}  {name}\n" for name in files]
-    checksums = "".join(lines).encode()
-    data = hashlib.sha256(checksums).digest() + bytes(32)
-    return in_json(
-        evidence.with_file(CHECKSUMS, checksums), QUOTE_JSON, report_data=data.hex(), quote=MADE.quote_over(data).hex()
-    )
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        pytest.param(prefixed, id="0x"),
-        pytest.param(
-            lambda e: in_json(e, INFO, tcb_info=json.dumps(json.loads(e[INFO])["tcb_info"])), id="tcb-info-text"
-        ),
-        pytest.param(lambda e: in_json(e, QUOTE_JSON, report_data=report_data(e)[:64]), id="short-report-data"),
-        pytest.param(lambda e: in_json(e, QUOTE_JSON, event_log=...), id="quote-json-without-log"),
-        pytest.param(lambda e: e.with_file("evidences/extra.txt", b"extra"), id="extra-file"),
-        pytest.param(lambda e: with_listing(e, "extra.txt", f"cert-{DOMAIN}.pem"), id="extra-link"),
-        pytest.param(lambda e: with_listing(e, f"/evidences/cert-{DOMAIN}.pem"), id="absolute-link"),
-        pytest.param(
-            lambda e: e.with_file("evidences/acme-account.json", account(account_uri=ACCOUNT)), id="account-uri"
-        ),
-        pytest.param(lambda e: in_json(e, ATTESTATION, report_data="00"), id="more-members"),
-    ],
-)
-def test_other_correct_forms_hold(change: Callable[[Evidence], Evidence]) -> None:
-    evidence = change(HONEST)
-    if evidence["evidences/acme-account.json"] != HONEST["evidences/acme-account.json"]:
-        evidence = rebound(evidence)
-    verified = judged(evidence)
+def test_what_no_rule_is_about_may_be_there_as_well() -> None:
+    links = HONEST["evidences/index.html"].replace(b"</ul>", b"<li><a href=extra.txt>extra</a></ul>")
+    evidence = HONEST.with_file("evidences/index.html", links).with_file("evidences/extra.txt", b"extra")
+    verified = judged(in_json(evidence, ATTESTATION, report_data="00"))
     assert verified.accepted, verified.findings
 
 
@@ -215,27 +137,11 @@ def test_rule_that_nobody_observed_is_not_accepted_alone() -> None:
     assert not verify(seen(caa=None), POLICY, [Rule.CAA_ACCOUNT]).accepted
 
 
-def test_simulated_quote_is_refused_under_intels_root_with_that_word() -> None:
-    verified = verify(HONEST)
-    assert not verified.accepted
-    finding = next(finding for finding in verified.findings if finding.code == "root-simulated")
-    assert "simulated quote, no hardware" in finding.compared
-
-
-def test_evidence_does_not_choose_its_root() -> None:
-    assert "root-simulated" in verify(HONEST, Policy()).codes
-
-
 def test_no_time_is_no_verdict() -> None:
     without = HONEST.with_file("observed.json", None)
     assert "time-unknown" in judged(without).codes
     assert judged(without, at=AT).accepted
     assert judged(without, at=-1).at is None
-
-
-@pytest.mark.parametrize("days", [-2, 31])
-def test_collateral_out_of_date_is_refused(days: int) -> None:
-    assert ("collateral-date", "ATT-140") in refusals(judged(HONEST, at=AT + days * 86400))
 
 
 def test_expected_compose_is_compared_byte_for_byte() -> None:
@@ -258,7 +164,3 @@ def test_every_rule_has_facts_and_every_code_a_rule() -> None:
     assert {kind.rule for kind in FAULTS.values()} == set(Rule)
     for kind in FAULTS.values():
         assert kind.requirement is None or kind.requirement in RULES[kind.rule].requirements
-
-
-def test_statuses_are_those_of_the_vendor() -> None:
-    assert Policy().accepted_statuses == {TcbStatus.UP_TO_DATE}
