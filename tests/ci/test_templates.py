@@ -7,13 +7,12 @@ import os
 import shlex
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator, Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 from composite import read_variables
+from http_server import Answer, Request, serve
 from judged_nodes import hostile_node, sound_node
 from pipelines import gitlab_job, jenkins_shells
 
@@ -92,22 +91,12 @@ def base_results(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
     asked: list[str] = []
     kept = tmp_path / "kept.json"
 
-    class Api(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            asked.append(f"{self.path} {self.headers['JOB-TOKEN']}")
-            content = kept.read_bytes() if kept.exists() else b""
-            self.send_response(200 if content else 404)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
+    def api(request: Request) -> Answer:
+        asked.append(f"{request.target} {request.headers['job-token']}")
+        return Answer(200, kept.read_bytes()) if kept.exists() else Answer(404)
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name in the standard library
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Api) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/api/v4", asked
-        server.shutdown()
+    with serve(api) as url:
+        yield f"{url}/api/v4", asked
 
 
 def test_gitlab_job_judges_a_node_and_hands_on_the_verdict(sound: Path, tmp_path: Path, installed: Path) -> None:

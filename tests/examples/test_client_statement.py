@@ -6,13 +6,13 @@ import json
 import os
 import shutil
 import subprocess
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+from http_server import Answer, Request, serve
 
 from conformance.attestation_vectors.files import Vector, shipped
 from conformance.verify import Evidence, Policy, verify
@@ -81,27 +81,18 @@ def test_second_reader_judges_statements_alike(node: str) -> None:
     assert wrong == []
 
 
-class Service(ThreadingHTTPServer):
+@dataclass
+class Service:
     """Tells its contract, and keeps the keys that it is sent."""
 
-    def __init__(self, chain_config: bytes) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.chain_config = chain_config
-        self.keys: list[str] = []
+    chain_config: bytes
+    url: str = ""
+    keys: list[str] = field(default_factory=list)
 
-
-class Handler(BaseHTTPRequestHandler):
-    server: Service
-
-    def do_GET(self) -> None:
-        if key := self.headers.get("X-Api-Key"):
-            self.server.keys.append(key)
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(self.server.chain_config)
-
-    def log_message(self, *_: object) -> None:
-        pass
+    def answer(self, request: Request) -> Answer:
+        """The answer to a request."""
+        self.keys += [value for name, value in request.headers.items() if name == "x-api-key"]
+        return Answer(200, self.chain_config)
 
 
 @pytest.fixture
@@ -111,12 +102,9 @@ def sound() -> Vector:
 
 @pytest.fixture
 def service(sound: Vector) -> Iterator[Service]:
-    with Service(sound.files[CHAIN_CONFIG]) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield server
-        server.shutdown()
-        thread.join()
+    told = Service(sound.files[CHAIN_CONFIG])
+    with serve(told.answer) as told.url:
+        yield told
 
 
 def client(node: str, service: Service, sound: Vector, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -128,7 +116,7 @@ def client(node: str, service: Service, sound: Vector, folder: Path) -> subproce
         (folder / "statement.json").write_bytes(sound.files[STATEMENT])
     files = [str(folder / name) for name in ("verdict.json", "statement.json", "signer.pem")]
     return subprocess.run(  # noqa: S603 - our own script
-        [node, "--import", "tsx", "client.ts", f"http://127.0.0.1:{service.server_port}", *files],
+        [node, "--import", "tsx", "client.ts", service.url, *files],
         cwd=EXAMPLE,
         env=os.environ | {"API_KEY": "secret"},
         capture_output=True,

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import datetime
-import socketserver
 import ssl
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from counting_proxy import NAME
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from http_server import Answer, Request, serve
 
 RESULT = b'{"jsonrpc": "2.0", "id": 1, "result": "0x1"}'
 CUSTOMER = b'{"id": "cus_1", "object": "customer"}'
@@ -42,58 +42,37 @@ def make_certificate(folder: Path) -> Path:
     return file
 
 
-class Server(ThreadingHTTPServer):
-    """Answers every request alike, and keeps its `Authorization`."""
+@dataclass
+class Server:
+    """Answers every request alike, and keeps what it was asked for, with which `Authorization` and `Host`."""
 
-    daemon_threads = True
-    scheme = "http"
-
-    def __init__(self, certificate: Path | None = None) -> None:
-        self.authorisations: list[str | None] = []
-        self.hosts: list[str] = []
-        super().__init__(("127.0.0.1", 0), Handler)
-        if certificate:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(certificate)
-            self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
-            self.scheme = "https"
+    url: str = ""
+    statuses: list[int] = field(default_factory=list)
+    """Of the next answers; 200 after them."""
+    targets: list[str] = field(default_factory=list)
+    authorisations: list[str | None] = field(default_factory=list)
+    hosts: list[str] = field(default_factory=list)
 
     @property
-    def url(self) -> str:
-        return f"{self.scheme}://127.0.0.1:{self.server_port}"
+    def server_port(self) -> int:
+        """Where it listens."""
+        return urlsplit(self.url).port or 0
 
-    def server_bind(self) -> None:
-        """Bind, and look up no name of this machine."""
-        socketserver.TCPServer.server_bind(self)
-        self.server_name, self.server_port = "127.0.0.1", self.server_address[1]
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing of clients that went away."""
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: Server
-
-    def do_GET(self) -> None:
-        self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        self.server.authorisations.append(self.headers.get("Authorization"))
-        self.server.hosts.append(self.headers["Host"])
-        body = CUSTOMER if self.path.startswith("/v1/") else RESULT
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def do_POST(self) -> None:
-        self.do_GET()
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class names it so
-        pass
+    def answer(self, request: Request) -> Answer:
+        """The answer to a request."""
+        self.targets.append(request.target)
+        self.authorisations.append(request.headers.get("authorization"))
+        self.hosts.append(request.headers["host"])
+        status = self.statuses.pop(0) if self.statuses else 200
+        return Answer(status, CUSTOMER if request.target.startswith("/v1/") else RESULT)
 
 
 @contextmanager
-def running(server: Server) -> Iterator[Server]:
-    with server:
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+def running(certificate: Path | None = None) -> Iterator[Server]:
+    """The server, over TLS with a certificate."""
+    server, context = Server(), None
+    if certificate:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+    with serve(server.answer, context) as server.url:
         yield server
-        server.shutdown()

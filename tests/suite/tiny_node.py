@@ -8,9 +8,11 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qsl, urlsplit
+
+from http_server import Answer, Request, serve
 
 CORE = "/core/v1/"
 DROP = -1
@@ -143,53 +145,24 @@ def always(status: int, body: object = None, **headers: str) -> Fault:
     return lambda _: Told(status, body, {name.replace("_", "-"): value for name, value in headers.items()})
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 128  # a connection that finds the queue full waits a second before it tries again
-
-
 @contextmanager
 def tiny_node() -> Iterator[TinyNode]:
     """A node that runs as long as the block."""
     node = TinyNode()
-    server = _Server(("127.0.0.1", 0), _handler(node))
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    node.url = f"http://127.0.0.1:{server.server_address[1]}"
-    try:
-        yield node
-    finally:
-        node.over.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with serve(partial(_answered, node)) as node.url:
+        try:
+            yield node
+        finally:
+            node.over.set()
 
 
-def _handler(node: TinyNode) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def _serve(self) -> None:
-            parts = urlsplit(self.path)
-            text = self.rfile.read(int(self.headers.get("content-length") or 0)).decode("utf-8", "surrogatepass")
-            headers = {name.lower(): value for name, value in self.headers.items()}
-            path = parts.path.removeprefix(CORE)
-            told = node.answer(Asked(self.command, path, dict(parse_qsl(parts.query)), headers, text))
-            if told.status == DROP:
-                self.close_connection = True
-                return
-            self._write(told)
-
-        def _write(self, told: Told) -> None:
-            body = told.body if isinstance(told.body, str) else "" if told.body is None else json.dumps(told.body)
-            raw = body.encode("utf-8", "surrogatepass")
-            headers = {"Content-Type": "application/json", "Content-Length": str(len(raw)), **told.headers}
-            head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-            self.wfile.write(f"HTTP/1.1 {told.status} Told\r\n{head}\r\n".encode() + raw)
-
-        do_GET = do_POST = do_DELETE = do_PUT = _serve  # noqa: N815 - names that the server looks for
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    return Handler
+def _answered(node: TinyNode, request: Request) -> Answer | None:
+    parts = urlsplit(request.target)
+    text = request.body.decode("utf-8", "surrogatepass")
+    path = parts.path.removeprefix(CORE)
+    told = node.answer(Asked(request.method, path, dict(parse_qsl(parts.query)), dict(request.headers), text))
+    if told.status == DROP:
+        return None
+    body = told.body if isinstance(told.body, str) else "" if told.body is None else json.dumps(told.body)
+    headers = {"Content-Type": "application/json", **told.headers}
+    return Answer(told.status, body.encode("utf-8", "surrogatepass"), tuple(headers.items()))

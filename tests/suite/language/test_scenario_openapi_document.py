@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import copy
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from http_server import Answer, Request, serve
 
 from conformance.drivers.openapi.document import OF_ACCOUNTS, OPEN, check_document, check_viewer
 from conformance.endpoints.client import Target
@@ -30,29 +29,12 @@ def pages() -> dict[str, Page]:
 
 @pytest.fixture
 def session(pages: dict[str, Page]) -> Iterator[Session]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            status, headers, text = pages.get(f"{self.command} {self.path}", (404, {}, ""))
-            self.rfile.read(int(self.headers.get("content-length", 0)))
-            self.send_response(status)
-            for name, value in ({"content-length": str(len(text.encode()))} | headers).items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(text.encode())
+    def answer(request: Request) -> Answer:
+        status, headers, text = pages.get(f"{request.method} {request.target}", (404, {}, ""))
+        return Answer(status, text.encode(), tuple(headers.items()))
 
-        do_POST = do_GET  # noqa: N815 - the name that http.server calls
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name of the base class
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    with Target(f"http://127.0.0.1:{server.server_port}", Profile()) as target:
+    with serve(answer) as url, Target(url, Profile()) as target:
         yield Session(target, "versioning::only")
-    server.shutdown()
-    server.server_close()
-    thread.join()
 
 
 def whole_document() -> dict[str, dict[str, dict[str, object]]]:

@@ -6,17 +6,16 @@ import io
 import json
 import re
 import subprocess
-import threading
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shutil import which
 
 import pytest
 import yaml
 from browser import absent, browsed
+from http_server import Answer, Request, serve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_runs import EXCHANGE, KNOWN, LISTED, outcome, record
@@ -156,33 +155,24 @@ def test_cell_of_a_table_begins_no_command_wherever_it_is_folded() -> None:
     assert not any(COMMAND.match(folded[start:]) for start in range(len(folded)))
 
 
+@dataclass
 class Listening:
     """Notes what a page asks of the network."""
 
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-        asked = self.asked
+    url: str = ""
+    asked: list[str] = field(default_factory=list)
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                asked.append(self.path)
-                self.send_response(204)
-                self.end_headers()
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+    def answer(self, request: Request) -> Answer:
+        """The answer to a request."""
+        self.asked.append(request.target)
+        return Answer(204)
 
 
 @pytest.fixture
 def listening() -> Iterator[Listening]:
     found = Listening()
-    yield found
-    found.server.shutdown()
-    found.server.server_close()
+    with serve(found.answer) as found.url:
+        yield found
 
 
 def loading(url: str) -> str:

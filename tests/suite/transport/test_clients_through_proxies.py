@@ -44,14 +44,14 @@ def no_proxies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture
 def plain() -> Iterator[Server]:
-    with running(Server()) as server:
+    with running() as server:
         yield server
 
 
 @pytest.fixture
 def secure(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    with running(Server(certificate)) as server:
+    with running(certificate) as server:
         yield server
 
 

@@ -26,7 +26,7 @@ from conformance.verify.authorisation import AuthorisationChain
 @pytest.fixture
 def secure(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.delenv("SSL_CERT_FILE", raising=False)
-    with running(Server(certificate)) as server:
+    with running(certificate) as server:
         yield server
 
 

@@ -8,13 +8,10 @@ from __future__ import annotations
 import base64
 import json
 import struct
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import jwt
@@ -23,6 +20,7 @@ from cryptography.hazmat.primitives.asymmetric.ec import ECDSA, SECP256R1, Ellip
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_der_public_key
 from cryptography.x509.oid import ExtendedKeyUsageOID
+from http_server import JSON, Answer, Request, serve
 from made_evidence import NOW
 
 IDENTITY = "https://github.com/laboratory/judge/.github/workflows/judge.yml@refs/heads/main"
@@ -252,37 +250,18 @@ class Sigstore:
         at = datetime.now(UTC).replace(microsecond=0)
         return {"00": self.logged(payload, content["envelope"], signature, certificate, at)}
 
-    @contextmanager
-    def served(self) -> Iterator[str]:
+    def served(self) -> AbstractContextManager[str]:
         """The address at which certificates are issued and entries logged."""
-        sigstore = self
+        return serve(self._answered)
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                if self.path == "/api/v2/signingCert":
-                    answer = sigstore.issued(request, self.headers["Authorization"].removeprefix("Bearer "))
-                else:
-                    assert self.path == "/api/v1/log/entries"
-                    answer = sigstore.entered(request)
-                body = json.dumps(answer).encode()
-                self.send_response(201)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_: object) -> None:
-                """Stay quiet."""
-
-        with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-            thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-            thread.start()
-            try:
-                yield f"http://127.0.0.1:{server.server_port}"
-            finally:
-                server.shutdown()
-                thread.join()
+    def _answered(self, request: Request) -> Answer:
+        asked = json.loads(request.body)
+        if request.target == "/api/v2/signingCert":
+            answer = self.issued(asked, request.headers["authorization"].removeprefix("Bearer "))
+        else:
+            assert request.target == "/api/v1/log/entries"
+            answer = self.entered(asked)
+        return Answer(201, json.dumps(answer).encode(), JSON)
 
 
 def _counted(content: bytes) -> bytes:

@@ -6,16 +6,17 @@ import json
 import socketserver
 import ssl
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from functools import partial
 from pathlib import Path
 
 import dns.flags
 import dns.message
 import dns.rcode
 import dns.rrset
+from http_server import Answer, Request, serve
 from made_evidence import MADE
 
 from conformance.verify import Evidence
@@ -40,66 +41,36 @@ class Service:
     evidence: Evidence
     answers: dict[str, tuple[int, Mapping[str, str], bytes]] = field(default_factory=dict)
     """Answers that take the place of the evidence, by path without its query."""
-    after: dict[str, Callable[[], object]] = field(default_factory=dict)
-    """What is done once a path was answered."""
+    once: dict[str, bytes] = field(default_factory=dict)
+    """Bodies that do so for one request."""
     requests: list[str] = field(default_factory=list)
     connections: set[object] = field(default_factory=set)
     url: str = ""
 
     def answer(self, path: str) -> tuple[int, Mapping[str, str], bytes]:
         """Status, headers, body."""
+        if path in self.once:
+            return 200, {}, self.once.pop(path)
         if path in self.answers:
             return self.answers[path]
         body = self.evidence.get(PATHS.get(path, path.removeprefix("/")))
         return (404, {}, b"{}") if body is None else (200, {}, body)
 
 
-class _QuietServer(ThreadingHTTPServer):
-    """Says nothing of clients that went away."""
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        pass
-
-
 @contextmanager
 def serving(service: Service, credentials: Credentials | None = None, folder: Path | None = None) -> Iterator[Service]:
     """The service, listening on a free port; over TLS with credentials, for which a folder takes their file."""
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self) -> None:
-            service.requests.append(self.path)
-            service.connections.add(self.client_address)
-            path = self.path.partition("?")[0]
-            self._send(*service.answer(path))
-            service.after.get(path, lambda: None)()
-
-        def do_POST(self) -> None:
-            service.requests.append(self.rfile.read(int(self.headers["Content-Length"])).decode())
-            self._send(*service.answer(self.path))
-
-        def _send(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
-            self.send_response(status)
-            for name, value in {"Content-Length": str(len(body)), **headers}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class names it so
-            pass
-
-    with ExitStack() as stack:
-        server = stack.enter_context(_QuietServer(("127.0.0.1", 0), Handler))
-        server.daemon_threads = True
-        scheme = "http"
-        if credentials is not None and folder is not None:
-            scheme = "https"
-            server.socket = _context(credentials, folder).wrap_socket(server.socket, server_side=True)
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        stack.callback(server.shutdown)
-        service.url = f"{scheme}://127.0.0.1:{server.server_port}"
+    context = _context(credentials, folder) if credentials and folder else None
+    with serve(partial(_answered, service), context) as service.url:
         yield service
+
+
+def _answered(service: Service, request: Request) -> Answer:
+    posted = request.method == "POST"
+    service.requests.append(request.body.decode() if posted else request.target)
+    service.connections.add(request.connection)
+    status, headers, body = service.answer(request.target if posted else request.target.partition("?")[0])
+    return Answer(status, body, tuple(headers.items()))
 
 
 def _context(credentials: Credentials, folder: Path) -> ssl.SSLContext:

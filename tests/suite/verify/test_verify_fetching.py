@@ -105,8 +105,7 @@ def test_checksums_that_change_without_a_renewal_are_refused(plain: Service, sou
     path, bound = "/evidences/sha256sum.txt", plain.evidence["evidences/sha256sum.txt"]
     shuffled = b"".join(reversed(bound.splitlines(keepends=True)))
     assert shuffled != bound
-    plain.answers[path] = (200, {}, shuffled)
-    plain.after[path] = lambda: plain.answers.pop(path, None)
+    plain.once[path] = shuffled
     _, verified = fetch_and_verify(plain.url, POLICY, sources)
     assert plain.requests.count(path) == 2
     assert "checksums-not-bound" in verified.codes
@@ -114,8 +113,7 @@ def test_checksums_that_change_without_a_renewal_are_refused(plain: Service, sou
 
 def test_renewal_between_two_requests_is_no_fault(plain: Service, sources: Sources) -> None:
     path = f"/evidences/cert-{DOMAIN}.pem"
-    plain.answers[path] = (200, {}, credentials(1).chain)
-    plain.after[path] = lambda: plain.answers.pop(path, None)
+    plain.once[path] = credentials(1).chain
     _, verified = fetch_and_verify(plain.url, POLICY, sources)
     assert plain.requests.count(path) == 2
     assert verified.accepted, verified.findings
