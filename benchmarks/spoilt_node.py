@@ -17,17 +17,13 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
-from http.client import HTTPConnection
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import urlsplit
 
-from conformance.endpoints.bundled import BundledNode
-from conformance.profile import load_ready_file
+from benchmarks.proxy import Exchange, proxied_node
 from conformance.report.results import Results
 from conformance.report.write import RESULTS_NAME
 from conformance.verdict import ExitCode
@@ -203,35 +199,27 @@ IN_TURN = "one in three in each of these ways in turn"
 SPOILT[IN_TURN] = _in_turn
 
 
-@dataclass
-class SpoilingProxy:
-    """Passes requests on to a node, and spoils its answers.
+class Spoiling:
+    """Spoils the answers of a node.
 
     Its control, which is the suite's own, is left alone, and so is collateral, whose very text is signed.
     """
 
-    node: str
-    spoil: Spoil
-    answers: int = 0
-    random: random.Random = field(default_factory=lambda: random.Random(0))  # noqa: S311 - repeatable data
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    def __init__(self, spoil: Spoil) -> None:
+        self._spoil = spoil
+        self._random = random.Random(0)  # noqa: S311 - repeatable data
+        self._lock = threading.Lock()
+        self.answers = 0
 
-    def reply(self, method: str, path: str, headers: dict[str, str], body: bytes) -> Reply:
-        """The answer to a request."""
-        upstream = urlsplit(self.node)
-        connection = HTTPConnection(str(upstream.hostname), upstream.port, timeout=MOST_SECONDS)
-        connection.request(method, path, body or None, headers)
-        with connection.getresponse() as response:
-            content = response.read()
-            kept = [pair for pair in response.getheaders() if pair[0].lower() not in OF_A_CONNECTION]
-        connection.close()
-        key = headers.get("x-api-key") or headers.get("authorization", "").removeprefix("Bearer ")
-        with self.lock:
-            reply = Reply(self.answers, key, response.status, kept, content, self.random)
+    def __call__(self, exchange: Exchange) -> None:
+        """Spoil an answer."""
+        key = exchange.asked.get("x-api-key") or exchange.asked.get("authorization", "").removeprefix("Bearer ")
+        with self._lock:
+            reply = Reply(self.answers, key, exchange.status, exchange.headers, exchange.body, self._random)
             self.answers += 1
-            if not any(part in path for part in LEFT_ALONE):
-                self.spoil(reply)
-        return reply
+            if not any(part in exchange.path for part in LEFT_ALONE):
+                self._spoil(reply)
+        exchange.status, exchange.headers, exchange.body = reply.status, reply.headers, reply.body
 
 
 REPORTS = {
@@ -245,49 +233,6 @@ REPORTS = {
 }
 """Every form of the report, by its option."""
 LEFT_ALONE = ("/control", "/pccs/")
-OF_A_CONNECTION = frozenset({"connection", "content-length", "host", "keep-alive", "transfer-encoding"})
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    proxy: SpoilingProxy
-
-    def _serve(self) -> None:
-        body = self.rfile.read(int(self.headers.get("content-length") or 0))
-        asked = {name.lower(): value for name, value in self.headers.items() if name.lower() not in OF_A_CONNECTION}
-        reply = self.proxy.reply(self.command, self.path, asked, body)
-        head = "".join(f"{name}: {value}\r\n" for name, value in reply.headers)
-        first = f"HTTP/1.1 {reply.status} Told\r\nContent-Length: {len(reply.body)}\r\n{head}\r\n"
-        with suppress(OSError):  # whoever asked does not read it to its end
-            self.wfile.write(first.encode("latin-1") + reply.body)
-
-    do_GET = do_POST = do_PUT = do_DELETE = do_PATCH = do_HEAD = do_OPTIONS = _serve  # noqa: N815 - names of http.server
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing of clients that went away."""
-
-
-@contextmanager
-def spoilt_node(spoil: Spoil) -> Iterator[tuple[SpoilingProxy, Path]]:
-    """Start the bundled node and the proxy; its profile, by which a run reaches the proxy alone."""
-    with BundledNode() as node, tempfile.TemporaryDirectory(prefix="spoilt-node-") as folder:
-        node.wait_until_ready()
-        profile = load_ready_file(node.ready_file)
-        proxy = SpoilingProxy(str(profile.base_url), spoil)
-        with _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"proxy": proxy})) as server:
-            threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-            named = json.dumps(profile.model_dump(mode="json", exclude_unset=True))
-            file = Path(folder) / "profile.yaml"
-            file.write_text(named.replace(proxy.node, f"http://127.0.0.1:{server.server_address[1]}"), encoding="utf-8")
-            yield proxy, file
-            server.shutdown()
 
 
 @dataclass(frozen=True)
@@ -321,7 +266,7 @@ def taken(name: str, folder: Path, *options: str) -> Taken:
     """A run of these cases against a node whose answers are spoilt so, with every report in the folder."""
     out = folder / "out"
     files = [word for name, file in REPORTS.items() for word in (f"--{name}", str(out / file))]
-    with spoilt_node(SPOILT[name]) as (proxy, profile):
+    with proxied_node(lambda _: Spoiling(SPOILT[name])) as (spoiling, profile):
         command = [sys.executable, "-m", "conformance", "run", "--profile", str(profile), "--output", str(out), *files]
         done = subprocess.run(  # noqa: S603 - our own module
             [sys.executable, "-c", MEASURED, str(folder / "measured"), *command, *options],
@@ -339,7 +284,7 @@ def taken(name: str, folder: Path, *options: str) -> Taken:
         results = Results.model_validate_json((out / RESULTS_NAME).read_text(encoding="utf-8"))
         verdicts = Counter(str(case.verdict) for case in results.cases)
     taken_memory = int(memory) // KIB
-    return Taken(done.returncode, done.stdout, taken_memory, float(seconds), size, proxy.answers, verdicts)
+    return Taken(done.returncode, done.stdout, taken_memory, float(seconds), size, spoiling.answers, verdicts)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
