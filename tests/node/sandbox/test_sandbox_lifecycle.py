@@ -339,35 +339,41 @@ def test_machine_without_seccomp_is_refused(
     assert "WITHOUT seccomp" in capfd.readouterr().err
 
 
-def test_kernel_without_seccomp_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "pyseccomp.py").write_text(
-        textwrap.dedent("""
-            ALLOW, KILL_PROCESS, MASKED_EQ = 1, 2, 3
-            Arg = lambda *_: None
-            class SyscallFilter:
-                def __init__(self, default): pass
-                def add_rule(self, *_): pass
-                def load(self): raise OSError(22, "Invalid argument")
-        """)
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    with Sandbox() as sandbox, pytest.raises(SandboxUnavailable, match="the kernel takes no seccomp filter"):
-        sandbox.start()
+FORBIDDING = {
+    "pyseccomp": (
+        """
+        ALLOW, KILL_PROCESS, MASKED_EQ = 1, 2, 3
+        Arg = lambda *_: None
+        class SyscallFilter:
+            def __init__(self, default): pass
+            def add_rule(self, *_): pass
+            def load(self): raise OSError(22, "Invalid argument")
+        """,
+        "the kernel takes no seccomp filter",
+    ),
+    "resource": (
+        """
+        RLIMIT_AS = RLIMIT_CPU = RLIMIT_FSIZE = RLIMIT_CORE = RLIMIT_NPROC = RLIMIT_NOFILE = RUSAGE_SELF = 0
+        getpagesize = lambda: 4096
+        class getrusage:
+            ru_maxrss = 0
+            def __init__(self, who): pass
+        def setrlimit(kind, bounds): raise PermissionError(1, "not here")
+        """,
+        "can't be locked down here: .*not here",
+    ),
+}
+"""Modules of machines that take no lock-down, and what is said of each."""
 
 
-def test_machine_that_forbids_the_lockdown_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "resource.py").write_text(
-        textwrap.dedent("""
-            RLIMIT_AS = RLIMIT_CPU = RLIMIT_FSIZE = RLIMIT_CORE = RLIMIT_NPROC = RLIMIT_NOFILE = RUSAGE_SELF = 0
-            getpagesize = lambda: 4096
-            class getrusage:
-                ru_maxrss = 0
-                def __init__(self, who): pass
-            def setrlimit(kind, bounds): raise PermissionError(1, "not here")
-        """)
-    )
+@pytest.mark.parametrize("module", FORBIDDING)
+def test_machine_that_takes_no_lock_down_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str
+) -> None:
+    text, said = FORBIDDING[module]
+    (tmp_path / f"{module}.py").write_text(textwrap.dedent(text))
     monkeypatch.syspath_prepend(tmp_path)
-    with Sandbox() as sandbox, pytest.raises(SandboxUnavailable, match=r"can't be locked down here: .*not here"):
+    with Sandbox() as sandbox, pytest.raises(SandboxUnavailable, match=said):
         sandbox.start()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from typing import Literal
 
 import pytest
 import stripe
@@ -58,20 +59,15 @@ def test_answer_lost_after_the_effect_is_given_again(simulator: CheckedSimulator
     assert len(merchant.v1.charges.list().data) == 1
 
 
-def test_answer_lost_without_a_second_try_leaves_the_effect(simulator: CheckedSimulator, merchant: Caller) -> None:
+@pytest.mark.parametrize(("when", "status"), [("after", "succeeded"), ("before", "requires_payment_method")])
+def test_dropped_connection_has_the_effect_of_what_came_before_it(
+    simulator: CheckedSimulator, merchant: Caller, when: Literal["before", "after"], status: str
+) -> None:
     intent = merchant.intent()
-    AddFault(fault=Fault(kind="drop", when="after")).carry_out(simulator)
+    AddFault(fault=Fault(kind="drop", when=when)).carry_out(simulator)
     with pytest.raises(stripe.APIConnectionError):
         _confirm(merchant, intent.id)
-    assert merchant.v1.payment_intents.retrieve(intent.id).status == "succeeded"
-
-
-def test_dropped_request_has_no_effect(simulator: CheckedSimulator, merchant: Caller) -> None:
-    intent = merchant.intent()
-    AddFault(fault=Fault(kind="drop")).carry_out(simulator)
-    with pytest.raises(stripe.APIConnectionError):
-        _confirm(merchant, intent.id)
-    assert merchant.v1.payment_intents.retrieve(intent.id).status == "requires_payment_method"
+    assert merchant.v1.payment_intents.retrieve(intent.id).status == status
 
 
 def test_saved_failure_is_given_again_under_its_key(simulator: CheckedSimulator) -> None:

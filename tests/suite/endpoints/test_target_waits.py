@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from email.utils import formatdate
 from typing import Any
 
@@ -24,39 +24,35 @@ def session(node: TinyNode) -> Iterator[Session]:
         yield Session(target, "pack::case")
 
 
-def test_request_is_sent_again_after_the_time_that_the_node_asks_for(node: TinyNode, session: Session) -> None:
+@pytest.mark.parametrize(
+    ("headers", "most"),
+    [
+        (lambda: {"Retry-After": "1"}, 1),
+        (lambda: {"Retry-After": formatdate(time.time() + 3, usegmt=True)}, 3),
+        (dict, 1),
+    ],
+    ids=["seconds", "date", "no time"],
+)
+def test_request_is_sent_again_after_the_time_that_the_node_asks_for(
+    node: TinyNode, session: Session, headers: Callable[[], dict[str, str]], most: int
+) -> None:
     asked: list[float] = []
 
     def busy_once(request: Asked) -> Told:
         asked.append(time.monotonic())
-        return Told(429, headers={"Retry-After": "1"}) if len(asked) == 1 else node.honest(request)
+        return Told(429, headers=headers()) if len(asked) == 1 else node.honest(request)
 
     node.faults["new_account"] = busy_once
     assert session.call("new_account", account_name="n", account_description="d").accepted
     assert asked[1] - asked[0] >= 1
+    assert 1 <= session.log.spending.waited <= most
 
 
-def test_time_to_wait_for_may_be_a_date(node: TinyNode, session: Session) -> None:
-    asked: list[float] = []
-
-    def busy_once(request: Asked) -> Told:
-        asked.append(time.monotonic())
-        until = formatdate(time.time() + 3, usegmt=True)
-        return Told(429, headers={"Retry-After": until}) if len(asked) == 1 else node.honest(request)
-
-    node.faults["new_account"] = busy_once
-    assert session.call("new_account", account_name="n", account_description="d").accepted
-    assert asked[1] - asked[0] >= 1
-
-
-def test_node_that_asks_to_wait_for_no_time_teaches_nothing(node: TinyNode, session: Session) -> None:
-    node.faults["new_account"] = lambda _: Told(429, headers={"Retry-After": "in a while"})
-    with pytest.raises(Throttled):
-        session.call("new_account", account_name="n", account_description="d")
-
-
-def test_node_that_asks_to_wait_too_long_teaches_nothing(node: TinyNode, session: Session) -> None:
-    node.faults["new_account"] = lambda _: Told(429, headers={"Retry-After": "3600"})
+@pytest.mark.parametrize("time_to_wait", ["in a while", "3600"])
+def test_node_that_asks_to_wait_for_no_time_or_too_long_teaches_nothing(
+    node: TinyNode, session: Session, time_to_wait: str
+) -> None:
+    node.faults["new_account"] = lambda _: Told(429, headers={"Retry-After": time_to_wait})
     with pytest.raises(Throttled):
         session.call("new_account", account_name="n", account_description="d")
 
@@ -90,35 +86,23 @@ def test_request_that_a_node_was_not_there_to_see_is_sent_again(
     assert len(tries) == 2
 
 
-def test_member_that_is_called_like_another_one_of_the_profile_is_not_taken_for_it(node: TinyNode) -> None:
-    node.faults["list_groups"] = lambda _: Told(body=[{"name": "a number of rows", "title": "g", "id": 1}])
-    names = {"wire": {"list_groups": {"item_fields": {"name": "title", "description": None}}}}
+@pytest.mark.parametrize(
+    ("item", "name", "read"),
+    [
+        ({"name": "a number of rows", "title": "g", "id": 1}, "title", {"name": "g", "id": 1}),
+        ({"name": "g", "id": 1}, None, {"id": 1}),
+    ],
+    ids=["called otherwise", "absent"],
+)
+def test_member_is_read_by_the_name_of_the_profile_alone(
+    node: TinyNode, item: dict[str, object], name: str | None, read: dict[str, object]
+) -> None:
+    node.faults["list_groups"] = lambda _: Told(body=[item])
+    names = {"wire": {"list_groups": {"item_fields": {"name": name, "description": None}}}}
     with Target(node.url, Profile.model_validate(names)) as target:
         session = Session(target, "pack::case")
         key = session.call("new_account", account_name="n", account_description="d").value["api_key"]  # type: ignore[index]
-        assert session.call("list_groups", key, page_number=0, page_size=5).value == [{"name": "g", "id": 1}]
-
-
-def test_member_that_the_profile_says_is_absent_is_none(node: TinyNode) -> None:
-    node.faults["list_groups"] = lambda _: Told(body=[{"name": "g", "id": 1}])
-    names = {"wire": {"list_groups": {"item_fields": {"name": None, "description": None}}}}
-    with Target(node.url, Profile.model_validate(names)) as target:
-        session = Session(target, "pack::case")
-        key = session.call("new_account", account_name="n", account_description="d").value["api_key"]  # type: ignore[index]
-        assert session.call("list_groups", key, page_number=0, page_size=5).value == [{"id": 1}]
-
-
-def test_request_that_is_put_off_is_sent_again_after_a_while(node: TinyNode, session: Session) -> None:
-    asked: list[float] = []
-
-    def busy_once(request: Asked) -> Told:
-        asked.append(time.monotonic())
-        return Told(429) if len(asked) == 1 else node.honest(request)
-
-    node.faults["new_account"] = busy_once
-    assert session.call("new_account", account_name="n", account_description="d").accepted
-    assert asked[1] - asked[0] >= 1
-    assert session.log.spending.waited == 1
+        assert session.call("list_groups", key, page_number=0, page_size=5).value == [read]
 
 
 def test_node_that_puts_everything_off_is_waited_for_once(
