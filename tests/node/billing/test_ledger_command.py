@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import csv
 import io
 import sqlite3
@@ -11,17 +10,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from anvils import Anvil
-from eth_utils.address import to_checksum_address
 from nodes import serving
 
-from reference_node.assembly import build_node
 from reference_node.billing.audit import verify
 from reference_node.billing.ledger import Ledger
-from reference_node.billing.schema import LedgerError
 from reference_node.cli import main
-from reference_node.deployment import Payers
-from reference_node.permission.keys import KeyDerivation, address_of
 from reference_node.settings import Settings
 
 ALICE = b"\x01" * 20
@@ -70,28 +63,6 @@ def test_file_that_is_no_ledger_is_one_line_and_1(
 ) -> None:
     assert main(["ledger", action, str(tmp_path / "nothing")]) == 1
     assert capsys.readouterr().err == f"reference-node: there is no ledger {tmp_path / 'nothing'}\n"
-
-
-def test_node_on_an_external_chain_keeps_credits_over_a_restart(anvil: Anvil, tmp_path: Path) -> None:
-    file = tmp_path / "ledger.sqlite"
-    settings = Settings(port=0, starter_credits=9, rpc_url=anvil.url, root_secret=b"\x07" * 32, payers=1, ledger=file)
-    payers = Payers.derived(KeyDerivation(settings.root_secret), settings.payers)
-    anvil.fund(*map(to_checksum_address, payers.addresses))
-    with serving(settings) as running:
-        account = running.account()
-        running.done("create_wallet", account)
-    with serving(settings) as running:
-        assert running.node.billing.balance(address_of(base64.b64decode(account))) == 8
-        running.done("create_wallet", account)
-        assert running.node.billing.balance(address_of(base64.b64decode(account))) == 7
-    assert verify(file).faults == ()
-    assert verify(file).cents == {"charge": 2, "grant": 9}
-
-
-def test_two_nodes_on_one_ledger_are_refused(tmp_path: Path) -> None:
-    settings = Settings(port=0, ledger=tmp_path / "ledger.sqlite")
-    with serving(settings), pytest.raises(LedgerError, match="another node uses this ledger"):
-        build_node(settings)
 
 
 def test_reset_leaves_no_thread_of_the_former_services_behind() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -12,7 +11,6 @@ from nodes import Running, refused, serving
 from shops import balance, bought, confirm, intend, pay, simulator
 
 from reference_node.billing.payments import Payments
-from reference_node.permission.keys import address_of
 from reference_node.settings import Settings
 
 
@@ -21,16 +19,6 @@ def test_intent_that_nobody_made_is_not_found_without_asking_the_provider(shop: 
     account = shop.account()
     refused(confirm(shop, account, intent), 404, "unknown-payment-intent")
     assert len(simulator(shop).log) == 0
-
-
-def test_payment_is_credited_once_however_often_it_is_confirmed(shop: Running) -> None:
-    account = shop.account()
-    intent, secret = intend(shop, account)
-    pay(shop, secret)
-    with ThreadPoolExecutor(20) as pool:
-        statuses = [answer.status_code for answer in pool.map(lambda _: confirm(shop, account, intent), range(40))]
-    assert set(statuses) == {200}
-    assert balance(shop, account) == 500
 
 
 def test_payment_that_was_never_confirmed_is_found_at_the_next_start(shop: Running) -> None:
@@ -74,9 +62,3 @@ def test_node_that_sells_nothing_says_so() -> None:
         assert balance(running, account) == 5
         assert running.http.get("/stripe/v1/customers").status_code == 404
         assert running.ready["stripe_url"] is None
-
-
-def test_record_is_keyed_by_the_accounts_wallet(shop: Running) -> None:
-    account = shop.account()
-    bought(shop, account)
-    assert shop.node.billing.balance(address_of(base64.b64decode(account))) == 500
