@@ -8,14 +8,13 @@ import pytest
 
 from conformance.service.execution_rule import ANY, Account, Group, Key, decide
 
-ITEMS = ("x", "y")
-"""Two actions; the wallets are p and q."""
 LISTS = (frozenset[str](), frozenset({0}), frozenset({1}), frozenset({0, 1}), frozenset({ANY}))
 GROUPS = ("g", "h")
 ARRAYS = (None, frozenset[str](), frozenset({"g"}), frozenset({"h"}), frozenset({"g", "h"}), frozenset({ANY}))
 
 
 def world(*groups: tuple[frozenset[object], frozenset[object]]) -> dict[str, Account]:
+    """Groups of the actions x and y and the wallets p and q."""
     made = {
         name: Group(_named(actions, "xy"), _named(wallets, "pq"))
         for name, (actions, wallets) in zip(GROUPS, groups, strict=False)

@@ -20,7 +20,6 @@ from conformance.selftest.tools.mutant import all_mutants
 from conformance.service.derivations import sample_cid
 
 SEEDS = range(20)
-FILLED = {"${group.id}": 1}
 
 
 @cache

@@ -15,7 +15,6 @@ from tiny_node import Asked, Told
 MILLION = 1_000_000
 LARGEST = 32 * 1024 * 1024
 """The longest body that the suite reads."""
-PACKED = "Content-Encoding: gzip"
 GROUP = {"id": 1, "name": "g", "description": ""}
 
 
