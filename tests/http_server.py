@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,8 +36,8 @@ class Answer:
     headers: Sequence[tuple[str, str]] = ()
 
 
-Answering = Callable[[Request], Answer | None]
-"""`None`: the connection is closed without an answer."""
+Answering = Callable[[Request], Answer | Callable[[socket.socket], object] | None]
+"""A function gets the connection, to do with it what it likes; `None` closes it without an answer."""
 
 
 class _Server(ThreadingHTTPServer):
@@ -66,8 +67,10 @@ def serve(answering: Answering, context: ssl.SSLContext | None = None) -> Iterat
             headers = {name.lower(): value for name, value in self.headers.items()}
             request = Request(self.command, self.path, headers, body, self.client_address)
             answer = None if over.is_set() else answering(request)  # a kept connection ends with the server
-            if answer is None:
+            if not isinstance(answer, Answer):
                 self.close_connection = True
+                if answer is not None:
+                    answer(self.connection)
                 return
             head = "".join(f"{name}: {value}\r\n" for name, value in answer.headers)
             if all(name.lower() != "content-length" for name, _ in answer.headers):

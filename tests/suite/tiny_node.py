@@ -8,7 +8,6 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from hashlib import sha256
 from urllib.parse import parse_qsl, urlsplit
 
@@ -149,18 +148,23 @@ def always(status: int, body: object = None, **headers: str) -> Fault:
 def tiny_node() -> Iterator[TinyNode]:
     """A node that runs as long as the block."""
     node = TinyNode()
-    with serve(partial(_answered, node)) as node.url:
+    with serve(lambda request: sent_as(node.answer(asked_by(request)))) as node.url:
         try:
             yield node
         finally:
             node.over.set()
 
 
-def _answered(node: TinyNode, request: Request) -> Answer | None:
+def asked_by(request: Request) -> Asked:
+    """A request as the node reads it."""
     parts = urlsplit(request.target)
     text = request.body.decode("utf-8", "surrogatepass")
     path = parts.path.removeprefix(CORE)
-    told = node.answer(Asked(request.method, path, dict(parse_qsl(parts.query)), dict(request.headers), text))
+    return Asked(request.method, path, dict(parse_qsl(parts.query)), dict(request.headers), text)
+
+
+def sent_as(told: Told) -> Answer | None:
+    """What the node answers as it is sent."""
     if told.status == DROP:
         return None
     body = told.body if isinstance(told.body, str) else "" if told.body is None else json.dumps(told.body)
