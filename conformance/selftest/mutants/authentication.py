@@ -29,6 +29,12 @@ def bearer_is_not_taken(node: Node, operations: str | tuple[str, ...]) -> None:
     ask_as(node, operations, lambda request: header(request, b"x-api-key"))
 
 
+@mutant("AUTH-020", also="AUTH-030")
+def plus_in_a_bearer_is_a_blank(node: Node) -> None:
+    """Take the + of a Bearer key for a blank, as in a form."""
+    ask_as(node, SERVED, lambda request: header(request, b"x-api-key") or presented(request).replace("+", " "))
+
+
 @mutant(
     "AUTH-010",
     each=[row("everywhere", SERVED), row("in-one-write", "update_action_metadata")],
