@@ -238,10 +238,9 @@ def _envelopes(stated: Stated) -> Iterator[Test]:
         return json.dumps({key: value for key, value in {**whole, **changes}.items() if value is not GONE}, indent=2)
 
     yield refused("statement-missing", "no statement", stated.with_statement(None), "Missing")
-    for body in ("", " ", "null", "[]", "{}", "1", '"statement"'):
+    for body in ("", "null", "[]", "{}"):
         yield bad(f"the file is {body!r}", body)
-    for share in (10, 50, 90, 99):
-        yield bad(f"cut after {share} % of its bytes", text[: len(text) * share // 100], "Truncated")
+    yield bad("cut after half of its bytes", text[: len(text) // 2], "Truncated")
     yield bad("the envelope twice", text * 2, "TrailingBytes")
     yield bad("a comma behind it", f"{text},", "TrailingBytes")
     yield bad("a byte-order mark before it", f"\ufeff{text}")
@@ -252,9 +251,7 @@ def _envelopes(stated: Stated) -> Iterator[Test]:
         member = f'"{name}": {json.dumps(whole[name])}'
         yield bad(f"{name} is missing", but(**{name: GONE}))
         yield bad(f"{name} stands twice, with one value", "{" + member + "," + but()[1:], "Contradiction")
-        yield bad(f"{name} is null", but(**{name: None}))
         yield bad(f"{name} is a number", but(**{name: 1}))
-        yield bad(f"{name} in capitals", but(**{name: GONE, name.upper(): whole[name]}))
     other = b64(stated.payload.replace(b"PASSED", b"FAILED"))
     yield bad("another payload before it", '{"payload": "' + other + '",' + but()[1:], "Contradiction")
     yield bad("another payload behind it", but()[:-2] + f', "payload": "{other}"}}', "Contradiction")
@@ -269,10 +266,9 @@ def _envelopes(stated: Stated) -> Iterator[Test]:
     yield bad("keyid is a number", but(signatures=[{**one, "keyid": 7}]))
     yield bad("a signature with a certificate", but(signatures=[{**one, "cert": "x"}]))
     yield bad("sig stands twice", but().replace('"sig":', f'"sig": "{one["sig"]}", "sig":'), "Contradiction")
-    for name, value in (("payload", b64(stated.payload + b" ?>?")), ("sig", one["sig"])):
-        for comment, changed in _other_base64(value):
-            replaced = but(payload=changed) if name == "payload" else but(signatures=[{**one, "sig": changed}])
-            yield bad(f"{name} {comment}", replaced)
+    for comment, changed in _other_base64(b64(stated.payload + b" ?>?")):
+        yield bad(f"payload {comment}", but(payload=changed))
+    yield bad("sig without its padding", but(signatures=[{**one, "sig": one["sig"].rstrip("=")}]))
 
 
 def _other_base64(text: str) -> Iterator[tuple[str, str]]:
@@ -290,14 +286,9 @@ def _types(stated: Stated) -> Iterator[Test]:
     for comment, kind in {
         "JSON": "application/json",
         "nothing": "",
-        "text": "text/plain",
         "in-toto's in capitals": TYPE.upper(),
-        "in-toto's with a blank": f"{TYPE} ",
         "in-toto's with a parameter": f"{TYPE}; charset=utf-8",
         "in-toto's with more": f"{TYPE}x",
-        "in-toto's cut": TYPE[:-1],
-        "in-toto's first one": "application/vnd.in-toto.layout+json",
-        "an address": "https://in-toto.io/Statement/v1",
     }.items():
         files = stated.with_statement(stated.signed(payload_type=kind))
         yield refused("statement-type", f"the type is {comment}, signed soundly", files, "WrongType")
@@ -331,39 +322,28 @@ def _signatures(stated: Stated) -> Iterator[Test]:
     yield bad("of somebody else, who names nobody", holding((None, theirs)), "WrongSigner")
     yield bad("the signer's, which names another key", holding((keyid(other), right)), "Contradiction")
     yield bad("the signer's, which names a key in capitals", holding((mine.upper(), right)), "Contradiction")
-    yield bad("the signer's, which names half of the key", holding((mine[:32], right)), "Contradiction")
-    for place in (0, 31, 32, 63):
+    for place in (0, 63):
         flipped = right[:place] + bytes([right[place] ^ 1]) + right[place + 1 :]
         yield bad(f"one bit of byte {place} is another", holding((mine, flipped)), "SignedBytes")
     for comment, sig in {
         "empty": b"",
         "all zeros": bytes(64),
-        "all ones": b"\xff" * 64,
         "a byte short": right[:-1],
         "a byte too long": right + b"\0",
-        "twice in one": right * 2,
-        "its halves exchanged": right[32:] + right[:32],
-        "the public key in its place": bytes.fromhex(mine) * 2,
         "of the neutral element": b"\1" + bytes(63),
     }.items():
         yield bad(comment, holding((mine, sig)), "WrongSize" if len(sig) != 64 else "SignedBytes")
     for comment, message in {
         "over the payload alone": payload,
-        "over the payload in base64": b64(payload).encode(),
-        "over the payload's SHA-256": hashlib.sha256(payload).digest(),
         "over DSSE's text with the payload in base64": pae(b64(payload).encode()),
         "over DSSE's text without the type": b"DSSEv1 %d %b" % (len(payload), payload),
         "over DSSE's text of another version": pae(payload).replace(b"DSSEv1", b"DSSEv2"),
-        "over DSSE's text with another length": pae(payload).replace(b" 28 ", b" 27 "),
         "over DSSE's text of another type": pae(payload, "application/json"),
-        "over DSSE's text without blanks": pae(payload).replace(b" ", b"", 4),
         "over the SHA-256 of DSSE's text": hashlib.sha256(pae(payload)).digest(),
     }.items():
         yield bad(comment, holding((mine, signature(signer, message))), "SignedBytes")
     for comment, old, new in (
         ("a failure became a success", b'"result": "PASSED"', b'"result": "FAILED"'),
-        ("the compose hash", b'"sha256": "', b'"sha256": "0'),
-        ("the end of the run", b'"finished": "2026', b'"finished": "2025'),
         ("a blank", b'"result": "PASSED"', b'"result":  "PASSED"'),
     ):
         changed = payload.replace(old, new, 1)
@@ -410,8 +390,6 @@ def _algorithms(stated: Stated) -> Iterator[Test]:
     for comment, pair in {
         "r is 0": (0, s),
         "s is 0": (r, 0),
-        "r and s are 1": (1, 1),
-        "r and s exchanged": (s, r),
         "r is larger than the curve's order": (r + 2**256, s),
     }.items():
         yield bad(f"P-256's, where {comment}", of(key, encode_dss_signature(*pair)), key, "SignedBytes")
@@ -438,7 +416,6 @@ def _payloads(stated: Stated) -> Iterator[Test]:
         "nothing": b"",
         "no JSON": b"PASSED",
         "a list": b"[]",
-        "base64 once more": base64.b64encode(text.encode()),
         "with a byte-order mark": b"\xef\xbb\xbf" + text.encode(),
     }.items():
         yield payload(f"the payload is {comment}", body)
@@ -453,29 +430,26 @@ def _payloads(stated: Stated) -> Iterator[Test]:
     yield bad("result stands twice", stated.with_text('"result": ', '"result": "FAILED", "result": '), "Contradiction")
     twice = '"sha256": "' + "0" * 64 + '", "sha256": '
     yield bad("a digest stands twice", stated.with_text('"sha256": ', twice), "Contradiction")
-    for kind in ("https://in-toto.io/Statement/v0.1", "https://in-toto.io/Statement/v1/", "", 1, None, GONE):
+    for kind in ("https://in-toto.io/Statement/v0.1", 1, GONE):
         yield bad(f"_type is {_named(kind)}", stated.edited("_type", value=kind), "WrongType")
     for kind in (
         "https://slsa.dev/provenance/v1",
         "https://in-toto.io/attestation/test-result/v0.2",
-        "https://in-toto.io/attestation/test-result/v0.1/",
-        "https://in-toto.io/attestation/svr/v0.1",
-        None,
         GONE,
     ):
         files = stated.edited("predicateType", value=kind)
         yield bad(f"predicateType is {_named(kind)}", files, "WrongType", "statement-predicate")
     values: Mapping[tuple[str | int, ...], Sequence[object]] = {
-        ("subject",): ([], None, {}, GONE),
-        ("subject", 0, "digest"): ({}, {"sha512": "0" * 128}, None, GONE),
+        ("subject",): ([], {}, GONE),
+        ("subject", 0, "digest"): ({"sha512": "0" * 128}, GONE),
         ("subject", 0, "digest", "sha256"): ("0" * 63, "A" * 64, 0),
         ("subject", 0, "name"): (1, GONE),
-        ("predicate",): ([], None, GONE),
-        ("predicate", "result"): ("passed", "OK", "", None, True, GONE),
-        ("predicate", "configuration"): ([], None, {}, GONE),
-        ("predicate", "passedTests"): ("all", [1], None, GONE),
-        ("predicate", "failedTests"): (None, GONE),
-        (*RUN, "finished"): ("2026-02-19", "2026-02-19T00:00:00", "2026-02-19T00:00:00+00:00", 0, GONE),
+        ("predicate",): ([], GONE),
+        ("predicate", "result"): ("passed", "OK", True, GONE),
+        ("predicate", "configuration"): ([], {}, GONE),
+        ("predicate", "passedTests"): ("all", [1], GONE),
+        ("predicate", "failedTests"): (GONE,),
+        (*RUN, "finished"): ("2026-02-19", "2026-02-19T00:00:00+00:00", 0, GONE),
         (*RUN, "warnings"): ("none", GONE),
         (*RUN, "quick"): ("false", 0),
         ("predicate", "configuration", 3, "annotations", "mrtd"): ("00", "G" * 96, GONE),
@@ -489,8 +463,8 @@ def _payloads(stated: Stated) -> Iterator[Test]:
     for entry in entries:
         rest = [one for one in entries if one is not entry]
         yield bad(f"{entry['name']} is missing", stated.edited(*PREDICATE, "configuration", value=rest), "Missing")
-        files = stated.edited(*PREDICATE, "configuration", value=[*entries, entry])
-        yield bad(f"{entry['name']} stands twice", files, "Contradiction")
+    twice_used = stated.edited(*PREDICATE, "configuration", value=[*entries, entries[0]])
+    yield bad(f"{entries[0]['name']} stands twice", twice_used, "Contradiction")
 
 
 def _named(value: object) -> str:
@@ -528,13 +502,17 @@ def _subjects(stated: Stated) -> Iterator[Test]:
         rest = [subject for subject in subjects if subject["name"] != name]
         missing = code if name == image else "judged-subjects"
         yield bad(missing, f"{name} is missing", stated.edited("subject", value=rest), "Missing")
-        files = stated.edited("subject", value=[*subjects, subjects[place[name]]])
-        yield bad("judged-subjects", f"{name} stands twice", files, "Contradiction")
-        other = {**subjects[place[name]], "digest": {"sha256": "0" * 64}}
-        for comment, both in (("before", [other, *subjects]), ("behind", [*subjects, other])):
-            files = stated.edited("subject", value=both)
-            yield bad("judged-subjects", f"{name} with another digest {comment} the right one", files, "Contradiction")
-    for name in ("image", "sbom", "App_compose", "accountconfig", ""):
+    app_compose = subjects[place[form.COMPOSE]]
+    other = {**app_compose, "digest": {"sha256": "0" * 64}}
+    for comment, both in (
+        ("twice", [*subjects, app_compose]),
+        ("with another digest before the right one", [other, *subjects]),
+        ("with another digest behind the right one", [*subjects, other]),
+    ):
+        yield bad(
+            "judged-subjects", f"{form.COMPOSE} stands {comment}", stated.edited("subject", value=both), "Contradiction"
+        )
+    for name in ("sbom", "App_compose"):
         more = [*subjects, {"name": name, "digest": {"sha256": "0" * 64}}]
         yield bad("judged-subjects", f"a subject {name!r} more", stated.edited("subject", value=more))
     second = {"name": f"{form.IMAGE}registry.example/more@sha256:{'0' * 64}", "digest": {"sha256": "0" * 64}}
@@ -635,7 +613,6 @@ def _runs(stated: Stated) -> Iterator[Test]:
     for comment, uri in {
         "another suite": "pkg:pypi/other-conformance@0.1.0",
         "another version than its own": "pkg:pypi/service-conformance@0.2.0",
-        "a package of npm": "pkg:npm/service-conformance@0.1.0",
         "no version": "pkg:pypi/service-conformance",
     }.items():
         files = stated.edited(*PREDICATE, "configuration", 0, "uri", value=uri)
