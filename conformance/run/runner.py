@@ -27,7 +27,7 @@ from conformance.problems import (
     StepProblem,
 )
 from conformance.profile import Operation, listening
-from conformance.run import blocked
+from conformance.run import judging_case
 from conformance.run.assumed import added, hint, relied_on, when_settled
 from conformance.run.blame import note, own_or_blocked
 from conformance.run.case import Case
@@ -220,7 +220,7 @@ def _hint(problem: StepProblem, run: CaseRun) -> str:
         hint = f"{problem.judged_by} judges that"
     elif isinstance(problem, SetupFailed):
         asked = run.last_exchange if problem.exchange is None else problem.exchange
-        hint = blocked.hint(run.log.operation(asked), hint)
+        hint = judging_case.hint(run.log.operation(asked), hint)
     return hint
 
 

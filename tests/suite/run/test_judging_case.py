@@ -8,7 +8,7 @@ from tiny_node import TinyNode, always
 
 from conformance.profile import OPERATIONS
 from conformance.resources import scenarios
-from conformance.run.blocked import JUDGED_BY, hint
+from conformance.run.judging_case import JUDGED_BY, hint
 from conformance.run.loader import load
 from conformance.verdict import Outcome
 
