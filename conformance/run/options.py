@@ -9,7 +9,7 @@ import argparse
 import math
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Self, get_type_hints
 
@@ -78,13 +78,13 @@ class Spelling:
     """How an option is written on the command line of ``service-conformance``."""
 
     flag: str
-    help: str
     metavar: str | None = None
     """None for a switch."""
     type: Callable[[str], object] = str
     group: str = "the cases"
     repeats_case: bool = False
     """Whether the command that repeats a case has to include it."""
+    help: str = field(kw_only=True)
 
     @property
     def pytest_flag(self) -> str:
@@ -112,235 +112,81 @@ NODE, BUDGETS, REPORT = "the node", "budgets", "the report"
 class Options:
     """The options of a run. A field with a tuple is an option that can be repeated."""
 
-    node_url: Annotated[
-        str | None,
-        Spelling(
-            "--node-url",
-            "the node, without /core/v1; without it the bundled node is started",
-            "URL",
-            node_address,
-            NODE,
-            repeats_case=True,
-        ),
-    ] = None
-    profile: Annotated[
-        Path | None,
-        Spelling(
-            "--profile", "its vendor profile; without it the reference node's", "FILE", Path, NODE, repeats_case=True
-        ),
-    ] = None
-    ca_file: Annotated[
-        Path | None,
-        Spelling(
-            "--ca-file",
-            "trust the certificates of this PEM file, too, such as a private CA's",
-            "FILE",
-            certificates,
-            NODE,
-            repeats_case=True,
-        ),
-    ] = None
-    restart: Annotated[
-        bool,
-        Spelling(
-            "--restart",
-            "let cases restart the node, by the command that its profile names",
-            group=NODE,
-            repeats_case=True,
-        ),
-    ] = False
-    packs: Annotated[tuple[str, ...], Spelling("--pack", "run only these packs (repeatable)", "GLOB")] = ()
-    pack_dirs: Annotated[
-        tuple[Path, ...],
-        Spelling("--pack-dir", "take packs from this folder, too (repeatable)", "DIR", Path, repeats_case=True),
-    ] = ()
-    cases: Annotated[
-        tuple[str, ...], Spelling("--case", "run only these cases, pack::case[row] (repeatable)", "GLOB")
-    ] = ()
-    requirements: Annotated[
-        tuple[str, ...],
-        Spelling("--requirement", "run only cases that name these requirements, GRP-010 (repeatable)", "GLOB"),
-    ] = ()
-    families: Annotated[
-        tuple[str, ...],
-        Spelling("--family", "run only cases that name a requirement of these families, GRP (repeatable)", "GLOB"),
-    ] = ()
-    levels: Annotated[
-        tuple[str, ...],
-        Spelling(
-            "--level",
-            "run only cases that name a requirement of these levels: must, should, may, silent (repeatable)",
-            "LEVEL",
-        ),
-    ] = ()
-    earlier: Annotated[
-        Path | None,
-        Spelling(
-            "--from",
-            "run only cases that failed or were inconclusive in the results.json of this folder, on its seed",
-            "DIR",
-            Path,
-        ),
-    ] = None
-    only: Annotated[
-        str | None,
-        Spelling("--only", "with --from: those with one of these verdicts, inconclusive,fail", "VERDICTS", verdicts),
-    ] = None
-    quick: Annotated[bool, Spelling("--quick", "run only the cheapest cases that name every requirement")] = False
-    full: Annotated[bool, Spelling("--full", "try every cell of a matrix, and every envelope in every flow")] = False
-    cells: Annotated[
-        tuple[str, ...],
-        Spelling("--cell", "try only these cells of a matrix (repeatable); see docs/drivers.md", "GLOB"),
-    ] = ()
-    known: Annotated[
-        Path | None,
-        Spelling("--known", "known failures: a YAML list with reasons and links", "FILE", Path, repeats_case=True),
-    ] = None
-    seed: Annotated[str | None, Spelling("--seed", "repeat the random choices of an earlier run", "TEXT")] = None
-    budget: Annotated[
-        int | None,
-        Spelling(
-            "--budget",
-            "play so many random sequences in each case of them; of the pack fuzz, send 60 times as many requests",
-            "SEQUENCES",
-            at_least(1),
-            BUDGETS,
-            repeats_case=True,
-        ),
-    ] = None
-    max_spend: Annotated[
-        int | None, Spelling("--max-spend", "stop spending credits here", "CENTS", at_least(0), BUDGETS)
-    ] = None
-    max_gas: Annotated[
-        int | None,
-        Spelling("--max-gas", "stop sending transactions here, in units of gas", "GAS", at_least(0), BUDGETS),
-    ] = None
-    rate: Annotated[
-        float | None, Spelling("--rate", "send at most so many requests a second", "N", above_0, BUDGETS)
-    ] = None
-    timeout: Annotated[
-        float | None,
-        Spelling(
-            "--timeout",
-            "wait so long for an answer; by default 45, or 15 more than a run may take",
-            "SECONDS",
-            above_0,
-            BUDGETS,
-            repeats_case=True,
-        ),
-    ] = None
-    max_timeouts: Annotated[
-        int | None,
-        Spelling(
-            "--max-timeouts",
-            "end the run after so many time-outs in a row, by default 3",
-            "N",
-            at_least(1),
-            BUDGETS,
-        ),
-    ] = None
-    max_minutes: Annotated[
-        float | None,
-        Spelling(
-            "--max-minutes",
-            "end the run when it has taken so long, by default 1440",
-            "MINUTES",
-            above_0,
-            BUDGETS,
-        ),
-    ] = None
-    jobs: Annotated[
-        int | None,
-        Spelling(
-            "--jobs",
-            "run so many cases at the same time; without it one, or one for each core where bundled nodes run every"
-            " pack",
-            "N",
-            at_least(1),
-            BUDGETS,
-        ),
-    ] = None
-    results: Annotated[
-        Path | None,
-        Spelling(
-            "--output",
-            "write results.json there; the command writes junit.xml, too",
-            "DIR",
-            folder,
-            REPORT,
-        ),
-    ] = None
-
-    resume: Annotated[
-        Path | None,
-        Spelling(
-            "--resume",
-            "go on with the run that writes into this folder and was stopped: run what has no verdict yet",
-            "DIR",
-            folder,
-        ),
-    ] = None
-
-    html: Annotated[
-        Path | None, Spelling("--html", "write the report there as one HTML page", "FILE", Path, REPORT)
-    ] = None
-    summary: Annotated[
-        Path | None,
-        Spelling("--summary", "write the report there as Markdown, for the summary of a CI job", "FILE", Path, REPORT),
-    ] = None
-    junit: Annotated[
-        Path | None,
-        Spelling("--junit", "write the report there as JUnit XML, for CI systems", "FILE", Path, REPORT),
-    ] = None
-    badge: Annotated[
-        Path | None,
-        Spelling(
-            "--badge", "write the verdict there as JSON for an endpoint badge of shields.io", "FILE", Path, REPORT
-        ),
-    ] = None
-    dotenv: Annotated[
-        Path | None,
-        Spelling(
-            "--dotenv", "write verdict and counts there as lines NAME=value, for later jobs", "FILE", Path, REPORT
-        ),
-    ] = None
-    annotations: Annotated[
-        Path | None,
-        Spelling(
-            "--annotations",
-            "write a workflow command of GitHub for each broken statement there, which shows it as an annotation",
-            "FILE",
-            Path,
-            REPORT,
-        ),
-    ] = None
-    har: Annotated[
-        Path | None,
-        Spelling("--har", "write the exchanges of failing cases there as an HTTP archive (HAR)", "FILE", Path, REPORT),
-    ] = None
-
-    replay: Annotated[
-        Path | None,
-        Spelling(
-            "--replay",
-            "write a bash script for each failing case there, which repeats its requests with curl and jq",
-            "DIR",
-            folder,
-            REPORT,
-        ),
-    ] = None
-
-    evidence: Annotated[
-        Path | None,
-        Spelling(
-            "--evidence",
-            "verify the node's attestation before the first case and after the last, and keep both there for a"
-            " statement",
-            "DIR",
-            folder,
-            REPORT,
-        ),
-    ] = None
+    # fmt: off
+    node_url: Annotated[str | None, Spelling("--node-url", "URL", node_address, NODE, repeats_case=True,
+        help="the node, without /core/v1; without it the bundled node is started")] = None
+    profile: Annotated[Path | None, Spelling("--profile", "FILE", Path, NODE, repeats_case=True,
+        help="its vendor profile; without it the reference node's")] = None
+    ca_file: Annotated[Path | None, Spelling("--ca-file", "FILE", certificates, NODE, repeats_case=True,
+        help="trust the certificates of this PEM file, too, such as a private CA's")] = None
+    restart: Annotated[bool, Spelling("--restart", group=NODE, repeats_case=True,
+        help="let cases restart the node, by the command that its profile names")] = False
+    packs: Annotated[tuple[str, ...], Spelling("--pack", "GLOB", help="run only these packs (repeatable)")] = ()
+    pack_dirs: Annotated[tuple[Path, ...], Spelling("--pack-dir", "DIR", Path, repeats_case=True,
+        help="take packs from this folder, too (repeatable)")] = ()
+    cases: Annotated[tuple[str, ...], Spelling("--case", "GLOB",
+        help="run only these cases, pack::case[row] (repeatable)")] = ()
+    requirements: Annotated[tuple[str, ...], Spelling("--requirement", "GLOB",
+        help="run only cases that name these requirements, GRP-010 (repeatable)")] = ()
+    families: Annotated[tuple[str, ...], Spelling("--family", "GLOB",
+        help="run only cases that name a requirement of these families, GRP (repeatable)")] = ()
+    levels: Annotated[tuple[str, ...], Spelling("--level", "LEVEL",
+        help="run only cases that name a requirement of these levels: must, should, may, silent (repeatable)")] = ()
+    earlier: Annotated[Path | None, Spelling("--from", "DIR", Path,
+        help="run only cases that failed or were inconclusive in the results.json of this folder, on its seed")] = None
+    only: Annotated[str | None, Spelling("--only", "VERDICTS", verdicts,
+        help="with --from: those with one of these verdicts, inconclusive,fail")] = None
+    quick: Annotated[bool, Spelling("--quick", help="run only the cheapest cases that name every requirement")] = False
+    full: Annotated[bool, Spelling("--full",
+        help="try every cell of a matrix, and every envelope in every flow")] = False
+    cells: Annotated[tuple[str, ...], Spelling("--cell", "GLOB",
+        help="try only these cells of a matrix (repeatable); see docs/drivers.md")] = ()
+    known: Annotated[Path | None, Spelling("--known", "FILE", Path, repeats_case=True,
+        help="known failures: a YAML list with reasons and links")] = None
+    seed: Annotated[str | None, Spelling("--seed", "TEXT", help="repeat the random choices of an earlier run")] = None
+    budget: Annotated[int | None, Spelling("--budget", "SEQUENCES", at_least(1), BUDGETS, repeats_case=True,
+        help="play so many random sequences in each case of them; of the pack fuzz, send 60 times as"
+             " many requests")] = None
+    max_spend: Annotated[int | None, Spelling("--max-spend", "CENTS", at_least(0), BUDGETS,
+        help="stop spending credits here")] = None
+    max_gas: Annotated[int | None, Spelling("--max-gas", "GAS", at_least(0), BUDGETS,
+        help="stop sending transactions here, in units of gas")] = None
+    rate: Annotated[float | None, Spelling("--rate", "N", above_0, BUDGETS,
+        help="send at most so many requests a second")] = None
+    timeout: Annotated[float | None, Spelling("--timeout", "SECONDS", above_0, BUDGETS, repeats_case=True,
+        help="wait so long for an answer; by default 45, or 15 more than a run may take")] = None
+    max_timeouts: Annotated[int | None, Spelling("--max-timeouts", "N", at_least(1), BUDGETS,
+        help="end the run after so many time-outs in a row, by default 3")] = None
+    max_minutes: Annotated[float | None, Spelling("--max-minutes", "MINUTES", above_0, BUDGETS,
+        help="end the run when it has taken so long, by default 1440")] = None
+    jobs: Annotated[int | None, Spelling("--jobs", "N", at_least(1), BUDGETS,
+        help="run so many cases at the same time; without it one, or one for each core where bundled"
+             " nodes run every pack")] = None
+    results: Annotated[Path | None, Spelling("--output", "DIR", folder, REPORT,
+        help="write results.json there; the command writes junit.xml, too")] = None
+    resume: Annotated[Path | None, Spelling("--resume", "DIR", folder,
+        help="go on with the run that writes into this folder and was stopped: run what has no verdict yet")] = None
+    html: Annotated[Path | None, Spelling("--html", "FILE", Path, REPORT,
+        help="write the report there as one HTML page")] = None
+    summary: Annotated[Path | None, Spelling("--summary", "FILE", Path, REPORT,
+        help="write the report there as Markdown, for the summary of a CI job")] = None
+    junit: Annotated[Path | None, Spelling("--junit", "FILE", Path, REPORT,
+        help="write the report there as JUnit XML, for CI systems")] = None
+    badge: Annotated[Path | None, Spelling("--badge", "FILE", Path, REPORT,
+        help="write the verdict there as JSON for an endpoint badge of shields.io")] = None
+    dotenv: Annotated[Path | None, Spelling("--dotenv", "FILE", Path, REPORT,
+        help="write verdict and counts there as lines NAME=value, for later jobs")] = None
+    annotations: Annotated[Path | None, Spelling("--annotations", "FILE", Path, REPORT,
+        help="write a workflow command of GitHub for each broken statement there, which shows it as"
+             " an annotation")] = None
+    har: Annotated[Path | None, Spelling("--har", "FILE", Path, REPORT,
+        help="write the exchanges of failing cases there as an HTTP archive (HAR)")] = None
+    replay: Annotated[Path | None, Spelling("--replay", "DIR", folder, REPORT,
+        help="write a bash script for each failing case there, which repeats its requests with curl and jq")] = None
+    evidence: Annotated[Path | None, Spelling("--evidence", "DIR", folder, REPORT,
+        help="verify the node's attestation before the first case and after the last, and keep both"
+             " there for a statement")] = None
+    # fmt: on
 
     def reports(self, forms: Iterable[str]) -> dict[str, Path]:
         """The file for each of these forms of the report that was asked for; a form is the name of a field."""
