@@ -6,8 +6,6 @@ from conformance.selftest.tools.alter_attestation import publish_caa
 from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
 
-CA = "acme.example"
-
 
 @mutant("ATT-190")
 def caa_is_absent(node: Node) -> None:

@@ -4,38 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pydantic import JsonValue
-
-from conformance.selftest.tools.alter import members
 from conformance.selftest.tools.alter_attestation import (
-    Members,
     change_info,
     run_application,
     run_compose_file,
 )
-from conformance.selftest.tools.mutant import mutant, row
+from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
 
 Text = Callable[[str], str]
 
 
-def _show(node: Node, change: Callable[[str], JsonValue]) -> None:
-    """Show another description than the one that is measured."""
-
-    def shown(info: Members) -> Members:
-        return {**info, "tcb_info": {"app_compose": change(str(members(info["tcb_info"])["app_compose"]))}}
-
-    change_info(node, shown)
-
-
-def _show_hash(node: Node, digest: str) -> None:
-    change_info(node, lambda info: {**info, "compose_hash": digest})
-
-
 @mutant("ATT-150", also="ATT-130 ATT-250 VER-050")
 def compose_hash_has_digits_behind(node: Node) -> None:
     """Answer the compose hash with a zero byte behind it."""
-    _show_hash(node, node.attestation.identity.compose_hash.hex() + "00")
+    longer = node.attestation.identity.compose_hash.hex() + "00"
+    change_info(node, lambda info: {**info, "compose_hash": longer})
 
 
 @mutant("ATT-030")
@@ -45,15 +29,8 @@ def compose_file_stands_twice(node: Node) -> None:
     run_application(node, text[:-1] + ',"docker_compose_file":"services: {}"}')
 
 
-@mutant(
-    "ATT-160",
-    each=[
-        row(
-            "alias",
-            lambda file: "x-aid: &aid 'aid:1'\n" + file.replace("  ingress:", "  aid:\n    image: *aid\n  ingress:"),
-        ),
-    ],
-)
-def image_is_not_pinned(node: Node, change: Text) -> None:
-    """Run a compose file with an image that no digest pins; all of it is measured, shown and registered."""
-    run_compose_file(node, change)
+@mutant("ATT-160")
+def image_is_not_pinned(node: Node) -> None:
+    """Run a compose file with an alias of an image that no digest pins; all of it is measured, shown and registered."""
+    unpinned = "  aid:\n    image: *aid\n  ingress:"
+    run_compose_file(node, lambda file: "x-aid: &aid 'aid:1'\n" + file.replace("  ingress:", unpinned))

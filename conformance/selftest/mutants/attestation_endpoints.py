@@ -11,7 +11,6 @@ from pydantic import JsonValue
 
 from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, refusal
 from conformance.selftest.tools.alter_attestation import (
-    Members,
     change_attestation,
     change_info,
     change_members,
@@ -43,14 +42,6 @@ def _presented(request: Received) -> str | None:
     headers = dict(request.headers)
     bearer = headers.get(b"authorization", b"").decode("latin-1").removeprefix("Bearer ")
     return request.key or bearer or None
-
-
-def _wrap_answers(node: Node, path: str, before: bytes, behind: bytes) -> None:
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        return replace(given, body=before + given.body + behind) if given.accepted and given.body else given
-
-    intercept(node, path, handler)
 
 
 def _known(node: Node, presented: str) -> bool:
@@ -145,33 +136,21 @@ def attestation_takes_post_alone(node: Node, path: str) -> None:
     intercept(node, path, handler)
 
 
-def _body(node: Node, path: str, body: bytes, media_type: bytes = b"application/json") -> None:
+@mutant("ATT-040", also="VER-050")
+def attestation_is_a_list(node: Node) -> None:
+    """Answer `/attestation` with a list of one object."""
+
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
-        return Answered(200, ((b"content-type", media_type),), body) if given.accepted else given
+        return replace(given, body=b"[" + given.body + b"]") if given.accepted and given.body else given
 
-    intercept(node, path, handler)
-
-
-@mutant(
-    each=[
-        row("attestation", ATTESTATION, breaks="ATT-040"),
-    ],
-    also="VER-050",
-)
-def attestation_is_a_list(node: Node, path: str) -> None:
-    """Answer `{path}` with a list of one object."""
-    _wrap_answers(node, path, b"[", b"]")
+    intercept(node, ATTESTATION, handler)
 
 
-def _without(shown: Members, name: str) -> Members:
-    return {member: value for member, value in shown.items() if member != name}
-
-
-@mutant("ATT-020", each=[row("app_id", also="VER-050")])
-def info_member_is_no_hex(node: Node, name: str) -> None:
-    """Answer `{name}` in base64 instead of hex."""
-    change_info(node, lambda shown: {**shown, name: b64encode(bytes.fromhex(str(shown[name]))).decode()})
+@mutant("ATT-020", also="VER-050")
+def info_member_is_no_hex(node: Node) -> None:
+    """Answer `app_id` in base64 instead of hex."""
+    change_info(node, lambda shown: {**shown, "app_id": b64encode(bytes.fromhex(str(shown["app_id"]))).decode()})
 
 
 @mutant("VER-050")

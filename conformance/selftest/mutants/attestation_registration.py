@@ -22,9 +22,7 @@ OWNER = b"\x07" * 32
 
 NO_CONTRACTS = (
     row("of-nobody", b"\x11" * 20),
-    row("zero", bytes(20)),
     row("wallet", address_of(OWNER)),
-    row("long", b"\x11" * 32, also="VER-050"),
     row("short", b"\x11" * 8, also="VER-050"),
 )
 
