@@ -38,6 +38,9 @@ KINDS: dict[str, type[Resource]] = {
     kind.name: kind for kind in (Charge, Customer, Dispute, PaymentIntent, PaymentMethod, Refund)
 }
 
+NO_LONGER = "testclock"
+"""A kind of object in files that 1.0.0 wrote."""
+
 
 class KeptPayments:
     """The file of one simulator. The simulator's lock guards it."""
@@ -73,8 +76,9 @@ class KeptPayments:
             for resource, owner in self._file.rows("SELECT resource, owner FROM belonging"):
                 owners.setdefault(resource, []).append(owner)
             for kind, members in self._file.rows("SELECT kind, members FROM resource ORDER BY sequence"):
-                resource = _resource(kind, members)
-                store.restore(resource, owners.get(resource.id, ()))
+                if kind != NO_LONGER:
+                    resource = _resource(kind, members)
+                    store.restore(resource, owners.get(resource.id, ()))
             for due in self._file.rows("SELECT at, sequence, what, intent, charge FROM due"):
                 store.restore_due(Due(*due))
             for key, saved in self._file.rows("SELECT key, saved FROM idempotency ORDER BY time"):
@@ -134,6 +138,7 @@ def _resource(kind: str, members: str) -> Resource:
     for name, revived in REVIVED.items():
         if known.get(name) is not None:
             known[name] = revived(known[name])
+    known.pop("test_clock", None)  # customers had one until 1.0.0
     sequence = known.pop("sequence")
     resource = KINDS[kind](**known)
     resource.sequence = sequence

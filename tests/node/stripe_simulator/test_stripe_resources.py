@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 import stripe
 from simulators import KEYS, START, Caller, CheckedSimulator, Raw, refusal
+
+from reference_node.kept_file import KeptFile
+from reference_node.stripe_simulator.kept_payments import PAYMENTS_FILE, KeptPayments
+from reference_node.stripe_simulator.simulator import StripeSimulator
 
 
 def test_customer_is_made_changed_and_deleted(merchant: Caller) -> None:
@@ -198,3 +206,20 @@ def test_closed_dispute_is_lost(merchant: Caller) -> None:
     (dispute,) = merchant.v1.disputes.list({"charge": str(intent.latest_charge)}).data
     assert merchant.v1.disputes.close(dispute.id).status == "lost"
     assert refusal(lambda: merchant.v1.disputes.close(dispute.id)).http_status == 400
+
+
+def test_file_with_test_clocks_of_an_earlier_version_is_read_without_them(tmp_path: Path) -> None:
+    path = tmp_path / "payments.sqlite"
+    KeptFile(path, PAYMENTS_FILE, create=True).close()
+    kept = KeptPayments(path)
+    customer = Caller(StripeSimulator(KEYS, kept=kept), KEYS.secret).v1.customers.create({"email": "a@example.com"})
+    kept.close()
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE resource SET members = json_set(members, '$.test_clock', 'clock_1a')")
+        clock = json.dumps({"id": "clock_1a", "created": 0, "livemode": False, "sequence": 2, "frozen_time": 0})
+        database.execute("INSERT INTO resource VALUES ('clock_1a', 'testclock', 2, ?)", (clock,))
+
+    again = KeptPayments(path)
+    (found,) = Caller(StripeSimulator(KEYS, kept=again), KEYS.secret).v1.customers.list().data
+    again.close()
+    assert (found.id, found.email, found.test_clock) == (customer.id, "a@example.com", None)
