@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import httpx
 import stripe
 
+from conformance.transport import client
 from reference_node.billing import Cents
-from reference_node.billing.routed_client import RoutedClient
 from reference_node.settings import StripeKeys
 
 CURRENCY = "usd"
@@ -36,6 +37,35 @@ RETRIES = 2
 
 class ProviderUnavailable(Exception):  # noqa: N818 - a state of the provider
     """The provider is slow, down, refuses to serve, or gives an invalid answer. Its effect is unknown."""
+
+
+class RoutedClient(stripe.HTTPClient):
+    """An `http_client` for the SDK that reaches the network as all of this project does (docs/network.md).
+
+    The SDK's own would let a `.netrc` replace the secret key.
+    """
+
+    name = "httpx"
+
+    def __init__(self, timeout: float) -> None:
+        """`timeout` in seconds, for each wait."""
+        super().__init__()
+        self._http = client(timeout=timeout)
+
+    def request(  # type: ignore[override]
+        self, method: str, url: str, headers: Mapping[str, str] | None, post_data: str | None = None
+    ) -> tuple[str, int, Mapping[str, str]]:
+        """Send a request. Raises the SDK's `APIConnectionError` where no answer comes."""
+        try:
+            answer = self._http.request(method, url, headers=headers, content=post_data)
+        except (httpx.HTTPError, RuntimeError) as problem:  # the second one where it was closed meanwhile
+            message = f"{type(problem).__name__}: {problem}"
+            raise stripe.APIConnectionError(message, should_retry=True) from problem  # type: ignore[no-untyped-call]
+        return answer.text, answer.status_code, answer.headers
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
 
 
 class Refused(Exception):  # noqa: N818 - an answer of the provider
