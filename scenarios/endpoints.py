@@ -98,7 +98,7 @@ def new_account_needs_a_name(judge: Judge, node: Node) -> None:
 
 @case(
     "usage-key-operations",
-    requirements=["EP-110", "EP-120", "EP-130", "EP-140", "EP-150", "KEYLIFE-050", "KEYLIFE-080"],
+    requirements=["EP-110", "EP-120", "EP-130", "EP-140", "EP-150", "KEYLIFE-050", "KEYLIFE-070", "KEYLIFE-080"],
     needs=NEEDS,
     uses=[KEY_NAMES],
 )
@@ -141,7 +141,7 @@ def usage_key_operations(judge: Judge, node: Node) -> None:
     with judge("EP-140", why="update_usage_api_key_metadata renames the key that it names, and no other"):
         node.usage_keys.rename(alice, key, "renamed")
         must_list("bystander", "renamed", gone=["key"])
-    with judge("EP-140", why="a metadata update leaves the permissions of the key"):
+    with judge("KEYLIFE-070", why="a metadata update leaves the permissions of the key"):
         node.groups.remove(key, made)
     lists = node.session.accept(node.session.request("list_groups", alice, **one_item_page(node.session)))[1]
     node.session.send(replace(lists.changed(), credential=key))  # whoever remembers whose key it is does so now
