@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -52,11 +53,12 @@ def compile_typed_data(form: TypedDataCase, context: CompileContext) -> Callable
 
     def program(run: CaseRun) -> None:
         forms = typed_data_forms(run.profile)
-        chosen = {
+        fitting: dict[Flow, list[Row]] = {
             flow: [row for row in rows if row.goes_to(flow, forms)]
             for flow in PRIMARY_TYPES
             if flow in form.flows and offered(flow, run.profile)
         }
+        chosen = fitting
         if run.target.extent.quick:
             chosen = dealt_once(one_of_each_kind(chosen))
         elif not run.target.extent.full:
@@ -67,10 +69,16 @@ def compile_typed_data(form: TypedDataCase, context: CompileContext) -> Callable
             if _moves_the_clock(form):
                 run.clock.set_right()
             chain_id(run)
-        trial = EnvelopeTrial(run, EnvelopeAccounts(run, CONVERSION in chosen), form.exact_time)
-        trial.try_flows({flow: fitting for flow, fitting in chosen.items() if fitting})
+        untried = _flows_of_each(fitting) - _flows_of_each(chosen)
+        trial = EnvelopeTrial(run, EnvelopeAccounts(run, CONVERSION in chosen), form.exact_time, untried)
+        trial.try_flows({flow: some for flow, some in chosen.items() if some})
 
     return program
+
+
+def _flows_of_each(chosen: Mapping[Flow, Sequence[Row]]) -> Counter[str]:
+    """In how many flows each row is sent, by its label."""
+    return Counter(label for rows in chosen.values() for label in {row.label for row in rows})
 
 
 def dealt(chosen: Mapping[Flow, Sequence[Row]]) -> dict[Flow, list[Row]]:
@@ -165,6 +173,8 @@ class EnvelopeTrial:
     run: CaseRun
     accounts: EnvelopeAccounts
     exact: bool
+    untried: Mapping[str, int]
+    """In how many further flows each row would be sent in a full run, by its label."""
 
     def try_flows(self, chosen: Mapping[Flow, Sequence[Row]]) -> None:
         """Send all rows, the accepted ones first. Read the lists before and after the others, which change nothing.
@@ -197,13 +207,17 @@ class EnvelopeTrial:
         """Send each row, whatever becomes of the others; add the departures to `failures`."""
         for row in rows:
             try:
-                with labelled(f"{row.label} ({flow})"), charging(row.form.judges):
+                with labelled(f"{row.label} ({flow}{self._untried(row)})"), charging(row.form.judges):
                     self._try_row(flow, row, refusals)
             except Departure as problem:
                 failures.append(problem)
                 self.run.unchanged.forget()
                 if flow == CONVERSION and refusals is not None:
                     return  # the account of the refused rows may be converted by now
+
+    def _untried(self, row: Row) -> str:
+        number = self.untried.get(row.label, 0)
+        return f"; --full tries {number} more {'flow' if number == 1 else 'flows'}" if number else ""
 
     def _refusals(self, flow: Flow) -> Refusals:
         """The control of a flow's refusals, with the lists of its account as reads."""
