@@ -187,8 +187,10 @@ class Judge:
         Raises UnjudgedRequirement where a requirement of the case was in no block that went through.
         """
         if self._failures:
+            first = self._failures[0]
             for failure in self._failures:
-                failure.step = failure.step or f"{step(failure)}{self._share(failure)}"
+                share = self._share(failure) if failure is first else ""
+                failure.step = failure.step or f"{step(failure)}{share}"
             raise Departure.first_of(self._failures)
         if self._left:
             raise UnjudgedRequirement(f"no block of the case judges {', '.join(sorted(self._left))}")
