@@ -111,19 +111,20 @@ def is_bearer(exchange: Exchanged) -> bool:
 def _told(body: str, most: int = 0) -> str:
     """An answer in one line; of a problem document (RFC 9457) what it says.
 
-    An answer of more than `most` characters is told without the members that are false or empty, if it is JSON.
+    A JSON answer of more than `most` characters is told without the members that are false or empty, if it then has no
+    more: of a text that is cut nobody sees which were left out.
     """
     text = plain(" ".join(body.split()))
     with suppress(ValueError):
         value = parse(body)
         if isinstance(value, dict) and isinstance(value.get("detail"), str):
             return plain(f"{value.get('code') or value.get('title') or ''}: {value['detail']}".removeprefix(": "))
-        if 0 < most < len(text):
-            return plain(_without_empty(value))
+        if 0 < most < len(text) and len(short := _without_empty(value)) <= most:
+            return plain(short)
     return text
 
 
-NAMED_EMPTY = 2
+NAMED_EMPTY = 4
 """How many members that are false or empty are named; of more, the number is told."""
 
 
@@ -143,7 +144,7 @@ def _without_empty(value: object) -> str:
 
 
 def _empty(members: Iterable[tuple[str, object]], form: str = "{} {}") -> Iterator[str]:
-    """The members that are false or empty, in this form; of more than two how many they are."""
+    """The members that are false or empty, in this form; of more than four how many they are."""
     empty = [form.format(name, written(value)) for name, value in members if _is_empty(value)]
     yield from empty if len(empty) <= NAMED_EMPTY else [f"{len(empty)} false or empty"]
 
@@ -193,9 +194,10 @@ def _request_line(exchange: Exchanged) -> str:
 
 
 def asked_for(exchange: Exchanged) -> str:
-    """The operation that was called, with a method that hardly any has; the request line of other requests."""
+    """The operation that was called, with a method that no such one has; the request line of other requests."""
     called = exchange.contract.function if exchange.contract else exchange.operation or _request_line(exchange)
-    rare = exchange.operation and exchange.method not in USUAL_METHODS
+    is_write_by_get = exchange.method == "GET" and writes(exchange)
+    rare = exchange.operation and (is_write_by_get or exchange.method not in USUAL_METHODS)
     return f"{called} by {exchange.method}" if rare else called
 
 
@@ -254,12 +256,12 @@ COMMENT = re.compile(r"\s*//(.*)")
 
 
 def _code(code: str) -> str:
-    """What the comment at the beginning of an action's code says; of code without one, the code on one line."""
-    lines = code.strip().splitlines()
+    """What the comment at the beginning of one of the suite's actions says; other code as it was sent."""
+    *lines, last = code.strip().splitlines() or [""]
+    if not LABEL.search(last):
+        return code
     comment = [found[1].strip() for line in takewhile(COMMENT.match, lines) if (found := COMMENT.match(line))]
-    if 0 < len(comment) < len(lines):
-        return f"// {' '.join(comment)}"
-    return " ".join(" ".join(lines[:-1] if lines and LABEL.search(lines[-1]) else lines).split())
+    return f"// {' '.join(comment)}" if comment else " ".join(" ".join(lines).split())
 
 
 def _value(value: object, longest: int) -> str:

@@ -87,7 +87,7 @@ def check_document(session: Session) -> None:
             if key.startswith(PATHS):
                 tell(key, value)
         missing = named([(operation.method, operation.path) for operation in absent])
-        raise Mismatch("every endpoint that the node serves in its OpenAPI description", f"none of {missing}", last)
+        raise Mismatch("every endpoint that the node serves in its OpenAPI description", f"one without {missing}", last)
 
 
 def _absent(description: Description, session: Session, names: Sequence[str]) -> list[Operation]:

@@ -346,10 +346,16 @@ def test_escapes_of_a_text_are_told_as_they_were_sent(body: str) -> None:
 
 def test_long_answer_is_told_without_what_is_empty() -> None:
     item = {"name": "n" * 100, "description": "", "can_create_groups": False, "execute_in_groups": [2], "balance": 0}
-    listed = asked("list_api_keys", answer=json.dumps([item, {**item, "execute_in_groups": []}]))
-    (told,) = story(Conversation((listed,))).steps
+    empty = {"execute_in_groups": [], "can_create_pkps": False, "add_pkp_to_groups": []}
+    (told,) = story(Conversation((asked("list_api_keys", answer=json.dumps([item, {**item, **empty}])),))).steps
     assert '"balance":0,"description":"","can_create_groups":false}' in told
-    assert '"balance":0,3 false or empty}' in told
+    assert '"balance":0,5 false or empty}' in told
+
+
+def test_answer_that_is_cut_is_told_with_what_is_empty() -> None:
+    long = {"empty": "", "name": "n" * 500}
+    (told,) = story(Conversation((asked("list_api_keys", answer=json.dumps([long])),))).steps
+    assert '{"empty": "", "name": "nnn' in told
 
 
 @pytest.mark.parametrize(
@@ -358,7 +364,7 @@ def test_long_answer_is_told_without_what_is_empty() -> None:
         ("// Signs twice, then\n//  asks for the key.\nasync function main() {}\n// suite 0123456789\n",
          "// Signs twice, then asks for the key."),
         ("async function main() {\n  return 1;\n}\n// suite 0123456789\n", "async function main() { return 1; }"),
-        ("// only a comment", "// only a comment"),
+        ("\r\n// one\nmain()", "\\r\\n// one\\nmain()"),
     ],
 )  # fmt: skip
 def test_code_of_an_action_is_told_by_its_comment(code: str, told: str) -> None:
@@ -470,6 +476,9 @@ def test_transaction_concerns_the_key_whose_hash_it_holds() -> None:
 def test_rare_method_is_told() -> None:
     removal = replace(asked("remove_group", by="API_KEY_1"), method="DELETE")
     assert story(Conversation((removal,))).steps == ("unknown_key: remove_group by DELETE → 200, {}",)
+    creation, read = (replace(asked(name), method="GET") for name in ("create_wallet", "list_wallets"))
+    told = [story(Conversation((one,))).steps for one in (creation, read)]
+    assert told == [("anybody: create_wallet by GET → 200, {}",), ("anybody: list_wallets → 200, {}",)]
 
 
 def test_key_that_no_answer_gave_is_called_unknown() -> None:
