@@ -9,6 +9,7 @@ from contextlib import suppress
 from itertools import takewhile
 from urllib.parse import parse_qsl, urlsplit
 
+from conformance.profile.operations import OPERATIONS, Effect
 from conformance.report.objects import (
     CID,
     LONG_HEX,
@@ -39,8 +40,8 @@ FEW = 2
 SHORT_ANSWER = 60
 """Characters of an answer that is told with any step, if it gives no object a name."""
 WALLET_AUTH = "X-Wallet-Auth"
-READS = ("list_", "get_", "account_exists", "run_action", "balance", "stripe_config")
-"""How the operations begin that leave the objects of a case as they are."""
+READS = frozenset(name for name, operation in OPERATIONS.items() if operation.effect in {Effect.READ, Effect.RUN})
+"""The operations that leave the objects of a case as they are."""
 IN_PATH = re.compile(r"(?<=/)(?:\d+|\$\{\w+\})(?=/|$)")
 """The id of an object in the path of a request."""
 LABELS = ("name", "description")
@@ -50,7 +51,7 @@ def writes(exchange: Exchanged) -> bool:
     """Whether it may change the objects of a case."""
     if exchange.contract:
         return exchange.contract.is_write
-    return bool(exchange.operation) and not exchange.operation.startswith(READS)
+    return bool(exchange.operation) and exchange.operation not in READS
 
 
 def step(
