@@ -10,7 +10,6 @@ from pydantic import JsonValue
 from conformance.cases import Judge, case
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.service.acceptance import must_accept
-from conformance.service.accounts import Account
 from conformance.service.derivations import account_hash, base64_of, hashed_cid, key_with_flipped_bit, random_key
 from conformance.service.groups import group_id
 from conformance.service.lists import first_page, one_item_page, read_list, read_pages, unchanged_list
@@ -48,14 +47,6 @@ def lists_of(node: Node, key: str, *groups: GroupId) -> list[Read]:
     return [*(unchanged_list(node.session, name, key) for name in names), *in_groups]
 
 
-def accounts_by_plus(node: Node) -> list[Account]:
-    """Accounts of which the first key holds no + and the last key does, if so many draws give both."""
-    accounts = [node.accounts.new(), node.accounts.new()]
-    while len(accounts) < MOST_DRAWN and len({PLUS in account.key for account in accounts}) == 1:
-        accounts.append(node.accounts.new())
-    return sorted(accounts, key=lambda account: PLUS in account.key)
-
-
 def calls_with_a_key(node: Node, objects: SampleObjects) -> list[OutgoingRequest]:
     """A request of each operation that needs a key, to be accepted in this order; a group's actions are listed, too."""
     reads = sample_reads(node, objects)
@@ -67,11 +58,20 @@ def calls_with_a_key(node: Node, objects: SampleObjects) -> list[OutgoingRequest
 # -------------------------------------------------------------------------------------------------- the two headers
 
 
+def account_keys_by_plus(node: Node) -> list[str]:
+    """An account key without + and one with it, if so many draws give both."""
+    keys = [node.accounts.new().key, node.accounts.new().key]
+    while len(keys) < MOST_DRAWN and len({PLUS in key for key in keys}) == 1:
+        keys.append(node.accounts.new().key)
+    keys.sort(key=lambda key: PLUS in key)
+    return [keys[0], keys[-1]]
+
+
 @case("every-endpoint-in-either-header", requirements=["AUTH-010", "AUTH-020", "EP-010"], needs=NEEDS)
 def every_endpoint_in_either_header(judge: Judge, node: Node) -> None:
     """Every endpoint that needs a key takes it in X-Api-Key, and in Authorization: Bearer."""
-    plain, *_, other = accounts_by_plus(node)
-    for via, rules, account in (("x-api-key", ["AUTH-010", "EP-010"], other), ("bearer", ["AUTH-020"], plain)):
+    for via, rules in (("x-api-key", ["AUTH-010", "EP-010"]), ("bearer", ["AUTH-020"])):
+        account = node.accounts.new()
         with judge(*rules):
             node.session.accept(replace(node.groups.creation(account.key), via=via))
         for request in calls_with_a_key(node, sample_objects(node, account)):
@@ -80,9 +80,15 @@ def every_endpoint_in_either_header(judge: Judge, node: Node) -> None:
                 must_accept(answer)
                 if request.operation.is_list:
                     judge.that(bool(answer.value), f"{request.operation.name} to show what is there", answer.value)
-    with judge("AUTH-020", why="a key is taken as it is, also where it holds a +"):
-        if PLUS in other.key:
-            node.session.accept(replace(node.groups.creation(other.key), via="bearer"))
+
+
+@case("bearer-keys-are-no-form", requirements=["AUTH-020"], needs=NEEDS)
+def bearer_keys_are_no_form(judge: Judge, node: Node) -> None:
+    """In Authorization a key is taken as it is, also one that holds a +."""
+    plain, plus = account_keys_by_plus(node)
+    node.session.accept(replace(node.groups.creation(plain), via="bearer"))
+    with judge("AUTH-020", why="the key holds a +, unlike the one before" if PLUS in plus else ""):
+        node.session.accept(replace(node.groups.creation(plus), via="bearer"))
 
 
 @case("headers-are-equivalent", requirements=["AUTH-030"], needs=NEEDS)
