@@ -135,7 +135,7 @@ def test_what_was_computed_counts_however_late_a_wait_shows(converse: Callable[.
     assert machine.seconds == [2]
 
 
-HOG = "import time\nend = time.monotonic() + 60\nwhile time.monotonic() < end: pass"
+HOG = "import time\nprint('it runs', flush=True)\nend = time.monotonic() + 60\nwhile time.monotonic() < end: pass"
 
 BURN = "async function main() { let n = 0; for (let i = 0; i < 3e6; ++i) n += i % 7; return n; }"
 
@@ -150,9 +150,12 @@ def test_run_beside_others_on_its_processor_used_less_than_it_took() -> None:
         for _ in range(6):  # those that were forked before
             run(sandbox, "async function main() {}")
         for _ in range(4):
-            hog = stack.enter_context(subprocess.Popen([sys.executable, "-c", HOG]))  # noqa: S603 - our own program
+            command = [sys.executable, "-c", HOG]
+            hog = stack.enter_context(subprocess.Popen(command, stdout=subprocess.PIPE))  # noqa: S603 - our own program
             stack.callback(hog.kill)
             os.sched_setaffinity(hog.pid, {processor})
+            assert hog.stdout is not None
+            assert hog.stdout.readline()
         began = time.monotonic()
         result = run(sandbox, BURN)
         took = time.monotonic() - began
