@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from conformance.problems import NotAccepted, NotRefused
 from conformance.requirements import Coverage, Status
 from conformance.verdict import NOT_APPLICABLE, Outcome, Verdict
 
@@ -62,6 +63,9 @@ WORST_FIRST = (
     (Verdict.KNOWN, Judgement.KNOWN),
 )
 
+DEPARTS_FROM = {NotAccepted.code: "acceptance", NotRefused.code: "refusal"}
+"""What a request was not answered with that had to be, by the code of the problem."""
+
 
 def judge(statuses: Iterable[Status], outcomes: Iterable[Outcome]) -> tuple[Judged, ...]:
     """The verdict on every requirement, in the order of the catalogue."""
@@ -87,10 +91,12 @@ def _told_by_others(status: Status, by_case: Mapping[str, Outcome]) -> list[str]
 def _is_relevant(outcome: Outcome, status: Status) -> bool:
     """Whether the outcome bears on the requirement.
 
-    A failure that contradicts only other requirements of its case does not.
+    A failure that contradicts only other requirements of its case does not, and a request that was accepted wrongly
+    does not break a statement about acceptance alone, whatever it restates.
     """
-    own = {status.requirement.id, *status.restates}
-    return not outcome.contradicted or not own.isdisjoint(outcome.contradicted)
+    demands, departed = status.requirement.demands, DEPARTS_FROM.get(outcome.properties.get("problem", ""))
+    restated = () if demands and departed and demands != departed else status.restates
+    return not outcome.contradicted or not {status.requirement.id, *restated}.isdisjoint(outcome.contradicted)
 
 
 def _judgement(status: Status, ran: list[Outcome]) -> Judgement:

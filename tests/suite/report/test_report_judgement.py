@@ -70,6 +70,18 @@ def test_restatement_that_is_not_proved_fails_with_a_check_of_what_it_restates()
     assert judged(LISTED, a=Verdict.PASS, b=Verdict.PASS)["A-030"].judgement is Judgement.NOT_YET_COVERED
 
 
+@pytest.mark.parametrize(
+    ("problem", "expected"), [("not-refused", Judgement.PASS_IN_PART), ("not-accepted", Judgement.FAIL)]
+)
+def test_restatement_about_acceptance_is_not_broken_by_what_was_accepted(problem: str, expected: Judgement) -> None:
+    first, second, restating, *others = KNOWN.requirements
+    demanding = restating.model_copy(update={"demands": "acceptance"})
+    about_acceptance = KNOWN.model_copy(update={"requirements": (first, second, demanding, *others)})
+    failed = replace(outcome("p::b", Verdict.FAIL, problem=problem), contradicted=("A-020",))
+    found = judge(statuses(about_acceptance, NOTHING_LISTED, CHECKS), [outcome("p::a", Verdict.PASS), failed])
+    assert {one.status.requirement.id: one.judgement for one in found}["A-030"] is expected
+
+
 def test_failure_counts_for_what_it_contradicts_beyond_its_case() -> None:
     telling = replace(outcome("p::c", Verdict.FAIL), contradicted=("A-010",))
     first, *_ = judge(statuses(KNOWN, NOTHING_LISTED, CHECKS), [outcome("p::a", Verdict.PASS), telling])
