@@ -6,12 +6,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from itertools import count
 
 from conformance.endpoints.conversation import OF_JQ
 from conformance.report.concerned import answers, concerned, otherwise_before, request_of, searched, unchanged_since
 from conformance.report.objects import (
     ACCOUNT_KEY,
     CID,
+    HASH,
     Exchanged,
     Names,
     Objects,
@@ -73,11 +75,14 @@ def story(conversation: Conversation | ConversationShown | None, about: str = ""
     }
     named = [(variables[name], value) for name, value in conversation.names.items() if name in variables]
     values = {value: name for name, value in named}
+    listed = dict(_listed_wallets([exchanges[number] for number in told], values))
+    listed |= dict(_addresses(exchanges, listed))
     values |= dict(_addresses(exchanges, values)) | dict(_account_wallets(exchanges, variables))
     values |= dict(_own_names(conversation, variables))
-    names = Names(variables, values | objects.actions([exchanges[number] for number in told], values))
+    names = Names(variables, listed | values | objects.actions([exchanges[number] for number in told], values))
     full = {told[-1], *otherwise_before(exchanges[:last], exchanges[last])}
-    full |= {number for number in told if answers(exchanges[number], {*HASH_OR_ADDRESS.findall(about)} - {*values})}
+    untold = {*HASH_OR_ADDRESS.findall(about)} - {*values}
+    full |= {number for number in told if answers(exchanges[number], untold)}
     *steps, failing = _with_gaps(exchanges, told, names, conversation.left_out, full)
     return Story((*steps, failing + unchanged_since(exchanges[:last], exchanges[last])), names)
 
@@ -112,6 +117,21 @@ def _own_names(
         if what and (variable == name or (variable in variables and (variable in accounts) is (what == "account"))):
             text = f"{variables.get(variable, name)}'s {what}"
             yield from _spelled(value, text)
+
+
+def _listed_wallets(told: Sequence[Exchanged], names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Names for the ids of the wallets that the steps list and no request names."""
+    ids = [
+        value
+        for one in told
+        if one.operation in LISTS_OF_WALLETS
+        for item in items_of(one.response_body)
+        for value in item.values()
+        if isinstance(value, str) and HASH.fullmatch(value) and not any(text in names for text in item.values())
+    ]
+    taken = {*names.values()}
+    free = (name for number in count(1) if (name := f"P{number if number > 1 else ''}") not in taken)
+    yield from zip(dict.fromkeys(ids), free, strict=False)
 
 
 def _addresses(exchanges: Sequence[Exchanged], names: Mapping[str, str]) -> Iterator[tuple[str, str]]:

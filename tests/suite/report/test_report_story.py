@@ -13,10 +13,13 @@ from conformance.report.difference import difference
 from conformance.report.story import LEAST_STEPS, MOST_STEPS, story
 from conformance.report.telling import in_short
 from conformance.service.derivations import code_cid, hashed_cid
+from conformance.values.json_text import written
 from conformance.verdict import ContractCall, Conversation, ConversationExchange, Failure, Outcome, Verdict
 
 WALLET = "0x" + "ab" * 32
 OTHER = "0x" + "cd" * 32
+
+
 REFUSAL = '{"title": "Forbidden", "status": 403, "code": "not-permitted", "detail": "no group lists it"}'
 
 LONG_REFUSAL = "no group lists it " * 4 + "at all"
@@ -424,6 +427,18 @@ def test_address_that_a_list_gives_with_an_id_is_called_by_its_name() -> None:
     reads = asked("list_wallets", answer=listed, ID_1=".[0].id")
     told = story(Conversation((reads, asked("run_action", '"${ID_1}"')), names={"ID_1": WALLET}))
     assert told.names.shown(f"{address} and {address.lower()}") == "P's address and P's address in small letters"
+
+
+def test_wallets_that_are_only_listed_have_names_too() -> None:
+    made = [{"id": f"0x{each * 32}", "address": f"0x{each * 20}"} for each in ("ab", "cd")]
+    makes = [asked("create_wallet", answer=written({"address": one["address"]})) for one in made]
+    told = story(Conversation((*makes, asked("list_wallets", answer=written(made)))), written(made))
+    listed = """[{"id":"P","address":"P's address"},{"id":"P2","address":"P2's address"}]"""
+    assert told.steps == (
+        """anybody: create_wallet → 200, {"address":"P's address"}""",
+        """anybody: create_wallet → 200, {"address":"P2's address"}""",
+        f"anybody: list_wallets → 200, {listed}",
+    )
 
 
 def test_address_that_came_with_the_key_of_an_account_is_called_its_wallet() -> None:
