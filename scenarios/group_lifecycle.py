@@ -166,11 +166,15 @@ def removal_removes_nothing_else(judge: Judge, node: Node) -> None:
     of_all = node.usage_keys.add(alice, Permissions(True, False, False, [0], [], [], [0]), "of all").key
     wallets, actions, keys = node.pkps.list(alice), node.actions.list(alice), node.usage_keys.list(alice)
     judge.set_up(len(actions) == 1, "a list with the one action")
-    node.groups.remove(alice, g)
-    node.groups.remove(alice, bound(node, alice, [p], [hashed_cid(x)]))
-    with judge(why="remove_group removes no wallet, no action and no metadata of the account"):
-        judge.same(node.pkps.list(alice), wallets, "the account's wallets")
-        judge.same(node.actions.list(alice), actions, "the account's actions")
+
+    def removes_alone(group: GroupId) -> None:
+        node.groups.remove(alice, group)
+        with judge(why="remove_group removes no wallet, no action and no metadata of the account"):
+            judge.same(node.pkps.list(alice), wallets, "the account's wallets")
+            judge.same(node.actions.list(alice), actions, "the account's actions")
+
+    removes_alone(g)
+    removes_alone(bound(node, alice, [p], [hashed_cid(x)]))
     with judge(why="remove_group removes no usage key"):
         # The key that named the group may be listed without it now; the other one is listed as before, and works.
         left = node.usage_keys.list(alice)
