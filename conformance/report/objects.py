@@ -90,9 +90,9 @@ class Objects:
         return frozenset(name for value, name in self._variables.items() if value in text) | {*self.of_text(text)}
 
     def touched(self, exchange: Exchanged) -> frozenset[str]:
-        """What a request names, who asks, the action that it runs, and the keys whose hashes a transaction holds."""
+        """What a request names, who asks, the action that it runs, and the keys whose hashes a call holds."""
         named = {name for text in sent_texts(exchange) for name in self.of_text(text)}
-        if exchange.contract and exchange.contract.is_write:
+        if exchange.contract:
             called = self.of_values(written(exchange.contract.arguments))
             named |= {name for name in called if name.startswith(ACCOUNT_KEY)}
         return frozenset(named | {self._object(self._hash(cid)) for cid in self.run(exchange)}) - exchange.given.keys()

@@ -467,7 +467,7 @@ def test_calls_of_the_contract_are_told_in_names() -> None:
     names = {"carol's wallet": carol, "$API_KEY_1's account": account, "$API_KEY_1's hash": account}
     asks = replace(asked("", '{"jsonrpc": "2.0", "method": "eth_call"}'), contract=view)
     assert story(Conversation((made, sends, asks, asks), names=names)).steps == (
-        "… new_account",
+        "anybody: new_account → 200, alice",
         "carol's wallet: addGroup keyHash alice's account, name \"g\", pkpIds [] → mined",
         "… getAccount",
         'anybody: getAccount accountHash alice\'s account → {"admin":"carol\'s wallet in small letters"}',
