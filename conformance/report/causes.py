@@ -168,6 +168,30 @@ def others(cause: CauseResult) -> str:
     return f"{more} more {'case ends' if more == 1 else 'cases end'} so: {cause.headline.partition(': ')[0]}"
 
 
+WAITS_FOR = re.compile(r"(?:; |is judged by )(\S+::\S+?)(?: judges that)?$")
+"""The end of the reason of a blocked case: the case that judges what blocks it."""
+
+
+def waiting(results: Results) -> Mapping[str, Sequence[str]]:
+    """The blocked cases by the failed case that judges what blocks them."""
+    failed = {
+        case.case.partition("[")[0]: case.case for case in reversed(results.cases) if case.verdict == Verdict.FAIL
+    }
+    waiting: dict[str, list[str]] = {}
+    for case in results.cases:
+        found = WAITS_FOR.search(case.reason) if case.verdict == Verdict.INCONCLUSIVE else None
+        if found and (judging := failed.get(found[1])):
+            waiting.setdefault(judging, []).append(case.case)
+    return waiting
+
+
+def counted_waiting(cases: Sequence[str]) -> str:
+    """How many cases wait for one that failed, in words."""
+    shown, more = cases[:SHOWN_OTHERS], len(cases) - SHOWN_OTHERS
+    listed = ", ".join([*shown, *([f"{more} more"] if more > 0 else [])])
+    return f"{len(cases)} {'case waits' if len(cases) == 1 else 'cases wait'} for this: {listed}"
+
+
 def numbered(results: Results) -> Mapping[str, int]:
     """The number of the cause, from 1, by case; only cases that share a cause."""
     return {case: number for number, cause in enumerate(results.causes, 1) for case in cause.cases}

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from itertools import chain
 
 from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from conformance.report.causes import counted, numbered, unexplained
+from conformance.report.causes import counted, counted_waiting, numbered, unexplained, waiting
 from conformance.report.judgement import Judgement
 from conformance.report.matrix import drawn, matrices
 from conformance.report.ranking import broken
@@ -75,7 +76,7 @@ def _causes(results: Results) -> Iterable[RenderableType]:
 
 def _failures(results: Results, told: Collection[str]) -> Iterable[RenderableType]:
     """The broken statements with their cases, each case once; statements without a further case share a line."""
-    cases, numbers = {case.case: case for case in results.cases}, numbered(results)
+    cases, numbers, waits = {case.case: case for case in results.cases}, numbered(results), waiting(results)
     listed: set[str] = set()
     beside: list[str] = []
     if failed := broken(results):
@@ -90,7 +91,8 @@ def _failures(results: Results, told: Collection[str]) -> Iterable[RenderableTyp
         yield Text.assemble("  ", (requirement.id, "bold red"), clause)
         for name in new[:SHOWN_CASES]:
             why = f"cause {numbers[name]}" if name in numbers else _departure(cases[name])
-            yield Text(f"      {name}" if name in told else f"      {name}: {why}")
+            after = f" ({counted_waiting(waits[name])})" if name in waits else ""
+            yield Text(f"      {name}" if name in told else f"      {name}: {why}{after}")
         if len(new) > SHOWN_CASES:
             yield Text(f"      and {len(new) - SHOWN_CASES} more")
     if beside:
@@ -109,9 +111,12 @@ def _departure(case: CaseResult) -> str:
 
 
 def _by_reason(results: Results, verdict: Verdict, name: str, style: str) -> Iterable[RenderableType]:
-    """A line for each reason of a verdict, without the cases that share a cause or depend on an assumed key."""
+    """A line for each reason of a verdict, without the cases that share a cause or depend on an assumed key.
+
+    Nor with those that wait for a case which failed: it names them.
+    """
     cases: dict[str, list[str]] = {}
-    with_cause = numbered(results)
+    with_cause = {*numbered(results), *chain.from_iterable(waiting(results).values())}
     for case in results.cases:
         if case.verdict == verdict and case.case not in with_cause and not case.assumed:
             cases.setdefault(case.reason, []).append(case.case)

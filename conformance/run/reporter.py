@@ -14,7 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 from conformance.console import CommandConsole
 from conformance.ending import PROGRAM, crash, not_printed, say
 from conformance.report import Results, show
-from conformance.report.causes import others
+from conformance.report.causes import counted_waiting, others, waiting
 from conformance.report.ranking import broken, failed_cases
 from conformance.run.costs import Cost, cost, expected
 from conformance.run.items import RESULTS, RUNNING, Running, explained
@@ -245,7 +245,8 @@ class Reporter:
     def _in_order(self) -> list[tuple[str, str]]:
         """What failed: first what is no case, then cases as they rank.
 
-        Of a cause that cases share, and of an assumed key that they hang on, the first alone.
+        Of a cause that cases share, and of an assumed key that they hang on, the first alone; what waits for a case
+        that failed is named there.
         """
         if self.results is None or self._run is None:
             return self._reports
@@ -253,10 +254,18 @@ class Reporter:
         places = {case.case: place for place, case in enumerate(failed_cases(self.results))}
         together = [*(cause.cases for cause in self.results.causes), *(key.cases for key in self.results.assumed)]
         shared = {case for cases in together for case in cases[1:]}
-        also = {cause.cases[0]: others(cause) for cause in self.results.causes}
+        also = {cause.cases[0]: [others(cause)] for cause in self.results.causes}
+        for case, cases in waiting(self.results).items():
+            shared.update(cases)
+            also.setdefault(case, []).append(counted_waiting(cases))
         reports = [report for report in self._reports if report[0] not in shared]
         reports.sort(key=lambda report: (report[0] in self._outcomes, places.get(report[0], len(places))))
         return [
-            (name, explained(self._run, self._outcomes[name], order, also.get(name, "")) if name in places else text)
+            (
+                name,
+                explained(self._run, self._outcomes[name], order, "; ".join(also.get(name, [])))
+                if name in places
+                else text,
+            )
             for name, text in reports
         ]

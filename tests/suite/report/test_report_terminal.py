@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from dataclasses import replace
 
+import pytest
 from made_runs import KNOWN, LISTED, outcome, record
 from rich.console import Console
 
@@ -76,6 +77,17 @@ def test_inconclusive_cases_with_one_reason_are_told_at_once() -> None:
     text = shown(record(PASSED, *same))
     assert "Inconclusive: p::b and 2 more: nobody listens" in text
     assert text.count("nobody listens") == 1
+
+
+@pytest.mark.parametrize("hint", ["p::c judges that", "add_group is judged by p::c"])
+def test_cases_that_wait_for_one_that_failed_are_told_with_it(hint: str) -> None:
+    blocked = [
+        replace(outcome(name, Verdict.INCONCLUSIVE), reason=f"blocked: no group; {hint}") for name in ("p::b", "p::d")
+    ]
+    text = shown(record(outcome("p::c[row]", Verdict.FAIL, "A-010"), *blocked, checks={"A-010": ("p::c[row]",)}))
+    assert "(2 cases wait for this: p::b, p::d)" in text
+    assert "blocked" not in text
+    assert "Inconclusive: p::b and 1 more: blocked" in shown(record(PASSED, *blocked))
 
 
 def test_seed_node_and_number_of_requests_are_told() -> None:
