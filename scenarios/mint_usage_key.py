@@ -353,7 +353,7 @@ def expires(judge: Judge, node: Node) -> None:
     node.clock.move_to(end - 300)
     on.opens("UKEY-380")
     node.clock.move_to(end + 5)
-    with judge():
+    with judge("UKEY-380"):
         stated, request = "semantics.usage_key_expiration.expired_key", on.lists(on.key)
         must_be_as_stated(node.session, request, stated, control=on.control or [], unchanged=[])
     node.session.accept(on.lists(on.first))

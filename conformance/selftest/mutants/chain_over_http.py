@@ -107,7 +107,7 @@ def attached_keys_count_for_nothing(node: Node) -> None:
     wrap(node.accounts, "key_info", info)
 
 
-@mutant("UKEY-390", "UKEY-380", "MINT-120")
+@mutant("UKEY-390", "UKEY-380")
 def expired_keys_are_let_in(node: Node) -> None:
     """Ignore the expiration of usage keys."""
     wrap(node.accounts, "key_info", lambda view, key: view(key)._replace(expiration=0))

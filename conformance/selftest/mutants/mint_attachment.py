@@ -254,7 +254,7 @@ def attached_key_is_stored_otherwise(node: Node, change: Callable[[Arguments], A
     change_contract(node, heard, {"set_usage_api_key"})
 
 
-@mutant("UKEY-380", "MINT-120")
+@mutant("UKEY-380")
 def expiration_by_another_clock(node: Node) -> None:
     """Compare expirations with a minute after the node's start, whatever time has passed."""
     begun = node.chain.timestamp()
