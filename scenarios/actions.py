@@ -156,8 +156,10 @@ def two_versions_are_two_actions(judge: Judge, node: Node) -> None:
         g = alice.group()
         node.groups.add_action(alice.key, g, Cid(cid))
         alice.register(Cid(cid))
+        lists = node.actions.list(alice.key, g), node.actions.list(alice.key)
+        judge.set_up(all(lists), "lists that show the added action")
         with judge.apart():
-            for listed in (node.actions.list(alice.key, g), node.actions.list(alice.key)):
+            for listed in lists:
                 own = member(only(listed, "hashed_cid", hashed), "hashed_cid")
                 judge.that(printed(own).startswith("0x"), "a hash that begins with 0x", own)
     with judge("ACT-050"):
@@ -215,8 +217,9 @@ def contract_and_list_agree_on_actions(judge: Judge, node: Node) -> None:
     labels = {alice.x: ("name", "description"), alice.y: ("other", "of other")}
 
     def must_hold(*about: str) -> None:
+        held = node.contract.items("list_actions", own)
+        judge.set_up(bool(held) or not labels, "a contract that holds an action")
         with judge(*about):
-            held = node.contract.items("list_actions", own)
             hashes = [hashed_cid(cid) for cid in labels]
             judge.same_hexes(pluck(held, "cidHash"), hashes, "the actions in the contract", any_order=True)
         with judge("ACT-060"):

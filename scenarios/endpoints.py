@@ -440,7 +440,7 @@ def action_metadata(judge: Judge, node: Node) -> None:
 
     with judge("EP-280"):
         register(x)
-    with judge("EP-260", "EP-280", why="an added action is listed"):
+    with judge("EP-280", "EP-260", why="an added action is listed"):
         judge.same(len(node.actions.list(alice)), 1, "the number of listed actions")
     with judge("EP-280"):
         register(y)

@@ -142,6 +142,7 @@ def removal_takes_the_group_away(judge: Judge, node: Node) -> None:
 
     with judge("GRPLIFE-180"):
         node.session.accept(replace(by_hand, body=written({wire: printed(quoted)})))
+    with judge("GRPLIFE-100", "GRPLIFE-180", why="remove_group takes a group away"):
         # That it is this group which is gone, and no other, is for the next removal: it sends the id in quotes, too.
         count = len(left(len(groups) - 1))
     node.groups.remove(alice, group_id(named))

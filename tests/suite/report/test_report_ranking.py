@@ -72,6 +72,19 @@ def test_statement_that_explains_most_failures_comes_first(failing: MADE, first:
     assert first in failed_cases(results)[0].contradicted
 
 
+def test_statement_for_whose_case_others_wait_comes_first() -> None:
+    failing = {"accounts::wallet-has-labels": ["ACC-080"], "endpoints::create-wallet": ["EP-350"]}
+    made = run_that_breaks(failing)
+    reason = "blocked: no wallet; endpoints::create-wallet judges that"
+    waits = made.cases[0].model_copy(update={"verdict": Verdict.INCONCLUSIVE, "reason": reason})
+    for cases, order in ((made.cases, ["ACC-080", "EP-350"]), ((waits, *made.cases[1:]), ["EP-350", "ACC-080"])):
+        results = made.model_copy(update={"cases": cases})
+        assert [requirement.id for requirement in broken(results)] == order
+        assert [case.case for case in failed_cases(results)] == sorted(
+            failing, key=lambda case: order.index(*failing[case])
+        )
+
+
 def test_general_statements_come_after_those_that_they_restate() -> None:
     results = run_that_breaks({"envelopes::outside-the-window": ["ENV-260"]})
     assert [requirement.id for requirement in broken(results)] == ["ENV-260", "ERR-050"]
