@@ -16,7 +16,7 @@ from conformance.endpoints.requests import OutgoingRequest
 from conformance.profile.operations import GROUP_LISTS
 from conformance.service.acceptance import Accepted, must_accept
 from conformance.service.derivations import hashed_cid, key_with_flipped_bit, random_hash, random_key
-from conformance.service.groups import group_id
+from conformance.service.groups import Group, group_id
 from conformance.service.lists import (
     IN_GROUP,
     first_page,
@@ -303,6 +303,8 @@ class Joining(Generic[Joined]):
 
     one: Joined
     other: Joined
+    made_with: Callable[[Sequence[Joined]], Group]
+    """Makes a group that lists them."""
     add: Callable[[GroupId, Joined], object]
     remove: Callable[[GroupId, Joined], object]
     listed: Callable[[GroupId], Sequence[object]]
@@ -318,6 +320,7 @@ def join_and_leave(judge: Judge, node: Node, alice: str, on: Joining[Joined]) ->
     """Both join G, the other one joins H, too, and leaves G."""
     added, listed, removed = on.about
     # Not made with them: the lists that a group is made with are another case's.
+    made = on.made_with([on.one, on.other]).id
     g, h = node.groups.add(alice, "g").id, node.groups.add(alice, "h").id
 
     def holds(group: GroupId, *things: Joined) -> None:
@@ -327,6 +330,9 @@ def join_and_leave(judge: Judge, node: Node, alice: str, on: Joining[Joined]) ->
         for thing in (on.other, on.one):
             on.add(g, thing)
         on.add(h, on.other)
+    with judge(listed, why="two things that joined a group or that it was made with are listed"):
+        most = max((on.listed(group) for group in (g, made)), key=len)
+        judge.that(len(most) == 2, "both of them in one of the groups", most)
     with judge(listed, why="the list of a group shows nothing of another group"):
         inside = on.listed(h)
         judge.that(not any(same_hex(one, on.shown(on.one)) for one in inside), "nothing of the other group", inside)
@@ -352,6 +358,7 @@ def actions_join_and_leave_groups(judge: Judge, node: Node) -> None:
     on = Joining(
         one=one,
         other=other,
+        made_with=lambda cids: groups.add(alice, cid_hashes=[*map(hashed_cid, cids)]),
         add=lambda group, cid: groups.add_action(alice, group, cid),
         remove=lambda group, cid: groups.remove_action(alice, group, hashed_cid(cid)),
         listed=lambda group: pluck(node.actions.list(alice, group), "hashed_cid"),
@@ -370,6 +377,7 @@ def wallets_join_and_leave_groups(judge: Judge, node: Node) -> None:
     on = Joining(
         one=one,
         other=other,
+        made_with=lambda pkps: groups.add(alice, pkp_ids=[pkp.id for pkp in pkps]),
         add=lambda group, pkp: groups.add_pkp(alice, group, pkp.id),
         remove=lambda group, pkp: groups.remove_pkp(alice, group, pkp.id),
         listed=lambda group: pluck(node.pkps.list(alice, group), "wallet_address"),
@@ -452,6 +460,7 @@ def action_metadata(judge: Judge, node: Node) -> None:
         judge.same_hexes(hashes, [hash_of_x, hash_of_y], "the hashes of the actions", any_order=True)
     with judge("EP-280", why="both have the name and description that they were given"):
         must_be_listed(hash_of_x, hash_of_y)
+    judge.set_up(len(node.actions.list(alice, g)) == 1, "a list of the group with the action")
     labels[hash_of_x] = "one", "third"
     with judge("EP-300", why="update_action_metadata replaces the description of one action, and no other's"):
         node.session.call("update_action_metadata", alice, hashed_cid=hash_of_x, name="one", description="third")
