@@ -126,7 +126,7 @@ def again(judge: Judge, node: Node) -> None:
 # ------------------------------------------------------------------------------------------------ before it is attached
 
 
-@case("wrong-signer", requirements=["MINT-080"])
+@case("wrong-signer", requirements=["ENV-210"])
 def wrong_signer(judge: Judge, node: Node) -> None:
     """A signature of another wallet mints no secret."""
     carol = node.wallets.new("carol")

@@ -61,7 +61,7 @@ def mints_need_a_key(node: Node) -> None:
 @mutant(
     each=[
         row("wallet", Flow.CREATE_WALLET, breaks="MINT-020"),
-        row("usage-key", Flow.ADD_USAGE_API_KEY, breaks="MINT-080"),
+        row("usage-key", Flow.ADD_USAGE_API_KEY, breaks="ENV-210"),
     ],
     also="ENV-150 ENV-210 ENV-220 ENV-390 ERR-060",
 )
