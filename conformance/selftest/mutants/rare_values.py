@@ -98,7 +98,7 @@ PATHS = {"create_payment_intent": "billing/create_payment_intent"}
 
 @mutant(
     each=[
-        row("letter-beyond-16-bits", breaks="EP-160"),
+        row("letter-beyond-16-bits", breaks="EP-160", also="ERR-140"),
         row("description-over-4096-bytes", breaks="EP-180"),
         row("name-of-64-bytes", breaks="EP-180", also="GRPLIFE-020"),
         row("largest-group-id", breaks="EP-110", also="UKEY-460"),
