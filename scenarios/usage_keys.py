@@ -202,6 +202,15 @@ def judge_named(judge: Judge, node: Node, alice: str, pair: Pair, groups: Sequen
         with judge.apart(opened.others, "UKEY-290", why=f"the key's {opened.array} does not name this group"):
             request = control.changed(group_id=between)
             must_refuse(node.session, request, ["forbidden"], control=control, unchanged=reads[2:])
+    if pair.adds.array != pair.removes.array:
+        does_not_add = adds.changed(group_id=h, **pair.add_old), pair.removes, pair.adds
+        does_not_remove = removes.changed(group_id=h, **pair.remove_new), pair.adds, pair.removes
+        for request, opened, other in (does_not_add, does_not_remove):
+            alone = node.usage_keys.add(alice, NO_PERMISSIONS.but({opened.array: [g, h]})).key
+            control = adds if other is pair.adds else removes
+            with judge.apart(other.others, why=f"the key's {opened.array} alone names this group"):
+                refused = replace(request, credential=alone)
+                must_refuse(node.session, refused, ["forbidden"], control=control, unchanged=reads[1:2])
     with judge.apart("UKEY-300"), Refusals(node.session, control=[adds, removes], unchanged=reads[1:]) as refusals:
         for refused in (
             adds.changed(group_id=between),

@@ -74,6 +74,20 @@ def named_groups_open_another_operation(node: Node, scope: str, method: str) -> 
     acts_as_owner(node, method, lambda given: bool(groups := getattr(given, scope)) and 0 not in groups)
 
 
+@mutant("UKEY-230", also="AUTH-080 AUTH-090 SCOPE-080 UKEY-290 UKEY-300")
+def wallets_are_removed_by_who_may_add_them(node: Node) -> None:
+    """Let a usage key remove wallets from the groups that it may add wallets to."""
+
+    def remove(write: Write, acting_key: int, group_id: int, pkp_id: bytes) -> object:
+        info = node.accounts.key_info(acting_key)
+        is_usage_key = bool(info.account_hash) and not info.is_account_key
+        given = node.accounts.usage_key(info.account_hash, acting_key).permissions if is_usage_key else None
+        may_add = given is not None and not {0, group_id}.isdisjoint(given.add_pkp_to_groups)
+        return write(info.account_hash if may_add else acting_key, group_id, pkp_id)
+
+    wrap(node.accounts, "remove_pkp_from_group", remove)
+
+
 @mutant("SCOPE-090", also="AUTH-080 AUTH-090 UKEY-070 UKEY-440")
 def no_scope_at_all_is_read_as_the_owner(node: Node) -> None:
     """Let a key without any scope remove groups."""
