@@ -16,6 +16,8 @@ from conformance.values.json_values import MISSING, Missing
 
 ANSWERED_IN_TEXT = frozenset({"swagger_ui", "evidences", "evidence_checksums"})
 """Operations whose accepted answer is not JSON. All others answer JSON ("Preamble / Conventions")."""
+JSON = re.compile(r"\s*application/(?:[^\s;]+\+)?json\s*(?:;|$)", re.IGNORECASE)
+"""A media type of JSON (RFC 8259, 11; RFC 6839, 3.1), with any parameters."""
 SHOWN = 300
 """Characters of an answer that a failure shows."""
 HTML = re.compile(r"\s*<(!doctype\s+html|html)\b", re.IGNORECASE)
@@ -83,7 +85,7 @@ class Answer:
 
     @property
     def readable(self) -> bool:
-        """Whether its body can be read: JSON in the form of the operation's answer, or any JSON for a refusal."""
+        """Whether its body can be read: JSON in the form of the operation's answer, or what a refusal may hold."""
         try:
             _ = self.value
         except Malformed:
@@ -117,11 +119,18 @@ class Answer:
         try:
             return self._json()
         except ValueError as problem:
-            if self.accepted and self.operation is not None and self.operation.name in ANSWERED_IN_TEXT:
+            if self._may_be_text:
                 return self.text
             got = self.summary if HTML.match(self.text) else f"{problem}: {self.text[:200]}"
             kind = MalformedRefusal if 400 <= self.status < 500 else Malformed
             raise kind("a JSON body", got, self.exchange) from None
+
+    @property
+    def _may_be_text(self) -> bool:
+        """Whether the body need not be JSON: that of a refusal need not, unless it calls itself so ("Errors")."""
+        if self.accepted:
+            return self.operation is not None and self.operation.name in ANSWERED_IN_TEXT
+        return 400 <= self.status < 500 and not JSON.match(self.headers.get("content-type", ""))
 
     def _json(self) -> object:
         if self.fault:

@@ -72,7 +72,7 @@ class Malformed(Departure):
 
 
 class MalformedRefusal(Malformed):
-    """A refusal whose body is no JSON: this contradicts EP-010, whatever the request was about."""
+    """A refusal whose body calls itself JSON and is none: this contradicts EP-010, whatever the request was about."""
 
 
 class ServerFault(Departure):

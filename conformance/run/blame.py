@@ -107,7 +107,7 @@ it: it is no success, and says that the request was not refused either.
 ABOUT_KEYS_OF_WALLETS = frozenset({"EXEC-190", "PKP-100", "PKP-170"})
 """Requirements that a run uses the key of the wallet that it names."""
 ABOUT_BODIES = frozenset({"EP-010"})
-"""The requirement that bodies are JSON, those of refusals, too."""
+"""The requirement that bodies are JSON, those of refusals, too, where they call themselves so."""
 ABOUT_ONE_THING: Sequence[tuple[type[Departure], frozenset[str], str]] = (
     (SecretTold, ABOUT_SECRETS, "ERR-160"),
     (ServerFaultAtRefusal, ABOUT_ANSWERS_OF_REFUSALS, RECOGNISABLE),
@@ -115,7 +115,7 @@ ABOUT_ONE_THING: Sequence[tuple[type[Departure], frozenset[str], str]] = (
     (MalformedRefusal, ABOUT_BODIES, "EP-010"),
 )
 """Kinds of failure that contradict nothing but these, and which of them also in cases that are not about it: every
-refusal that tells a secret, is a server fault or no JSON, every run that uses another key.
+refusal that tells a secret, is a server fault or broken JSON, every run that uses another key.
 """
 ABOUT_ACCEPTED = frozenset({"BILL-140", "BILL-150", "BILL-220", "LIM-050", "LIST-150", "LIST-170"})
 """Requirements on what an accepted request does, shows or costs."""

@@ -125,7 +125,7 @@ def looks_are_free(session: Session) -> None:
 
 
 def refusals_are_json(session: Session) -> None:
-    """The body of a refusal is empty or JSON."""
+    """The body of a refusal is empty, JSON, or does not call itself JSON."""
     answer = session.send(Pkps(session).creation(random_key(session.random)))
     if not answer.accepted:
         _ = answer.value

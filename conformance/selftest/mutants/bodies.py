@@ -44,12 +44,12 @@ def writes_answer_ok(node: Node) -> None:
 
 
 @mutant("EP-010", also="VER-050")
-def refusals_are_plain_text(node: Node) -> None:
-    """Answer refusals with a line of text."""
+def refusals_call_text_json(node: Node) -> None:
+    """Answer refusals with a line of text, in the name of the JSON that it replaces."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
-        return given if given.accepted else _text(given.status, "Error: refused")
+        return given if given.accepted else replace(given, body=b"Error: refused")
 
     intercept(node, SERVED, handler)
 

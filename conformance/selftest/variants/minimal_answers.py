@@ -72,9 +72,9 @@ PAGE_SIZE = 3
 def minimal_answers(node: Node) -> None:
     """Answer as little as the specification lets a node, and require every field of a body.
 
-    Answers have no member that the specification does not show. Every refusal has status 400. Lists are for account
-    keys; they show the newest first, on pages of three that are objects and count from 1, with group ids as texts and
-    hex in capitals.
+    Answers have no member that the specification does not show. Every refusal has status 400 and a line of text. Lists
+    are for account keys; they show the newest first, on pages of three that are objects and count from 1, with ids of
+    groups as texts and hex in capitals.
     """
     for view in ("wallets", "actions", "usage_keys", "wallets_in_group", "actions_in_group"):
         wrap(node.accounts, view, newest_first)
@@ -145,4 +145,6 @@ async def _empty_201(request: Received, forward: Forward) -> Answered:
 
 async def _all_400(request: Received, forward: Forward) -> Answered:
     given = await forward(request)
-    return refusal(400) if 400 <= given.status < 500 else given
+    if not 400 <= given.status < 500:
+        return given
+    return Answered(400, ((b"content-type", b"text/plain"),), b"Refused.\n")

@@ -276,7 +276,7 @@ CHARGED_ALONE = {
     "groups-are-not-created": (ONE_MORE, "GRPLIFE-010"),
     "cid-of-a-group-is-hashed-otherwise": ("endpoints::actions-join-and-leave-groups", "EP-360"),
     "refusals-redirect": ("scopes::creator-gains-no-scope", "ERR-140"),
-    "refusals-are-plain-text": ("accounts::other-accounts-actions-stay-as-they-are", "EP-010"),
+    "refusals-call-text-json": ("accounts::other-accounts-actions-stay-as-they-are", "EP-010"),
     "others-write-for-wallets:payers": ("chain_secured::after-a-conversion", "CHAIN-100"),
     "keys-change-with-time": ("execution_rule::matrix-chain-secured", "PKP-170"),
 }
