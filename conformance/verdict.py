@@ -121,6 +121,8 @@ class Conversation:
     gave keys and ids."""
     departed: int | None = None
     """Index of the exchange that shows the failure; None where none of these does."""
+    others: tuple[int, ...] = ()
+    """Indexes of those that show more failures of the case."""
     names: dict[str, str] = field(default_factory=dict)
     """Variable to the value that an answer gave; credentials are left out. Also what the report calls the addresses and
     hashes of the case's own wallets and keys and of the node's payers, and the labels of other cases in what came, to

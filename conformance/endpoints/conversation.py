@@ -60,10 +60,11 @@ def conversation(
     departed: int | None,
     groups: GroupMembers,
     contract_call: Callable[[RawExchange], ContractCall | None] = lambda _: None,
+    others: Sequence[int] = (),
 ) -> Conversation:
     """The exchanges that the log holds. `departed` is the number of the one that shows the failure.
 
-    `contract_call` tells what a request to the chain calls.
+    `contract_call` tells what a request to the chain calls, `others` are the numbers of exchanges that show more.
     """
     every = log.raw
     numbers = _kept(every)
@@ -84,13 +85,16 @@ def conversation(
         )
         for number, raw in enumerate(kept)
     ]
-    index = None if departed is None else departed - log.forgotten
-    at = numbers.index(index) if index in numbers else None
+    where = {
+        number + log.forgotten: at + sum(place - nth <= at for nth, place in enumerate(places))
+        for at, number in enumerate(numbers)
+    }
     known = {name: secrets.hide(value) for value, name in values.variables.items() if value not in secrets.names}
     return Conversation(
         exchanges=tuple(_without_unused(shown)),
         left_out=log.forgotten + len(every) - len(numbers),
-        departed=None if at is None else at + sum(place - number <= at for number, place in enumerate(places)),
+        departed=None if departed is None else where.get(departed),
+        others=tuple(where[number] for number in others if number in where),
         names=known | {name: value for value, name in values.group_ids.items()},
     )
 

@@ -34,6 +34,7 @@ class WrongRefusal(Departure):
     """Refused, but with a status of another class."""
 
     code = "wrong-refusal"
+    was_refused = True
     cause = "the refusal's status belongs to another class"
     hint = "if the node's statuses differ by design, say so in the profile under errors.status_codes"
 

@@ -16,6 +16,8 @@ class StepProblem(Problem):
         self.got = got
         self.exchange = exchange
         """Number of the exchange in the case's log that shows it."""
+        self.others: tuple[int, ...] = ()
+        """Those that show the failures beside it."""
         self.step = ""
         """The label of the step; the step that raised the problem fills it in."""
         self.requirements: tuple[str, ...] = ()
@@ -43,6 +45,8 @@ class Departure(StepProblem):
 
     code = "departure"
     cause = "the node departs from what the step says"
+    was_refused = False
+    """Whether what had to be refused was, only otherwise than it must be."""
 
     def charge(self, requirements: Sequence[str]) -> None:
         """Charge these requirements with it, unless it names those that it contradicts itself.
@@ -59,11 +63,14 @@ class Departure(StepProblem):
         """The first of several independent failures, with the requirements of all of them.
 
         Failures that depend on assumed profile values count only where there are no others. The text of the first
-        failure lists the others.
+        failure lists the others. A refusal with another status than it must have comes after all else: it tells least.
         """
         certain = [failure for failure in failures if not failure.assumed] or list(failures)
+        certain.sort(key=lambda failure: failure.was_refused)
         first = certain[0]
         first.requirements = tuple(dict.fromkeys(name for failure in certain for name in failure.requirements))
+        shown_by = (number for one in certain for number in (one.exchange, *one.others) if number is not None)
+        first.others = tuple(number for number in dict.fromkeys(shown_by) if number != first.exchange)
         if others := "; ".join(
             f"{failure.step}: {failure.told}" if failure.step else failure.told for failure in certain[1:]
         ):

@@ -81,8 +81,16 @@ def rows(failure: Failure | FailureShown, case: str, names: Names) -> Iterator[t
     got, others = without_others(failure.got)
     told += difference(failure.expected, got) or [("got", in_short(got))]
     yield from ((name, names.shown(text)) for name, text in told if text)
-    yield from [("and", cut(names.shown(in_short(others)), LONGEST_OTHERS))] if others else []
+    if others and not _is_told(others, failure):
+        yield "and", cut(names.shown(in_short(others)), LONGEST_OTHERS)
     yield from [("hint", names.shown(failure.hint))] if failure.hint else []
+
+
+def _is_told(others: str, failure: Failure | FailureShown) -> bool:
+    """Whether the story tells all of the failures beside the first, which say the same of other requests."""
+    shown = failure.conversation.others if failure.conversation else ()
+    same = others.count(f"expected {failure.expected}; got ")
+    return 0 < same == len(shown) == int(others.partition(" ")[0])
 
 
 def _statements(names: Sequence[str]) -> Iterator[str]:

@@ -29,6 +29,8 @@ from conformance.verdict import Conversation, ConversationExchange
 
 MOST_STEPS, LEAST_STEPS = 9, 4
 """Steps of a story; those between are counted."""
+MOST_OTHERS = 3
+"""Of the requests that failed beside the one that is told, so many are told, too."""
 LONGEST_GAP = 90
 """Characters of the operations between two steps."""
 LISTS_OF_WALLETS = frozenset({"list_wallets", "list_wallets_in_group"})
@@ -41,7 +43,8 @@ class Story:
     """What led to a failure."""
 
     steps: tuple[str, ...] = ()
-    """The steps that concern the failing object, the last of them the failing one, and how many lie between them."""
+    """The steps that concern the failing object, the failing one after them, and how many lie between them. Behind that
+    stand others that failed."""
     names: Names = field(default_factory=Names)
 
     @property
@@ -63,14 +66,17 @@ def story(conversation: Conversation | ConversationShown | None, about: str = ""
     if conversation is None or not conversation.exchanges:
         return Story()
     exchanges = _sent(conversation.exchanges)
-    departed = conversation.departed
-    last = len(exchanges if departed is None else _sent(conversation.exchanges[: departed + 1])) - 1
+    departed = len(conversation.exchanges) - 1 if conversation.departed is None else conversation.departed
+    last, *others = (
+        len(_sent(conversation.exchanges[: at + 1])) - 1
+        for at in (departed, *(at for at in conversation.others if at > departed))
+    )
     objects = Objects(conversation)
     known = {value: name for name, value in conversation.names.items()}
     known |= dict(_addresses(exchanges, known))
     unnamed = {value for value in searched(HASH_OR_ADDRESS, about) if value not in known}
     told = concerned(exchanges[: last + 1], objects, about, unnamed, max(most, LEAST_STEPS))
-    variables = names_of(exchanges, told) | {
+    variables = names_of(exchanges, [*told, *others[:MOST_OTHERS]]) | {
         name: value for name, value in conversation.names.items() if is_word(value)
     }
     named = [(variables[name], value) for name, value in conversation.names.items() if name in variables]
@@ -84,7 +90,18 @@ def story(conversation: Conversation | ConversationShown | None, about: str = ""
     untold = {*HASH_OR_ADDRESS.findall(about)} - {*values}
     full |= {number for number in told if answers(exchanges[number], untold)}
     *steps, failing = _with_gaps(exchanges, told, names, conversation.left_out, full)
-    return Story((*steps, failing + unchanged_since(exchanges[:last], exchanges[last])), names)
+    beside = _beside([exchanges[number] for number in others], exchanges[last], names)
+    return Story((*steps, failing + unchanged_since(exchanges[:last], exchanges[last]), *beside), names)
+
+
+def _beside(others: Sequence[Exchanged], first: Exchanged, names: Names) -> Iterator[str]:
+    """The steps of further failures, which came after the first."""
+    above = {asked_for(first): first}
+    for other in others[:MOST_OTHERS]:
+        yield f"too: {step(other, names, frozenset(), above=above.get(asked_for(other)), in_full=False)}"
+        above[asked_for(other)] = other
+    if left := others[MOST_OTHERS:]:
+        yield f"too: {len(left)} more"
 
 
 def _sent(exchanges: Sequence[Exchanged]) -> Sequence[Exchanged]:

@@ -18,7 +18,6 @@ from conformance.report.objects import (
     Names,
     body_members,
     code_cids,
-    credentials_of,
     items_of,
 )
 from conformance.service.session import DESCRIPTION, LABEL
@@ -62,7 +61,9 @@ def step(
     `above`: the newest step told that called the same; what both have alike is told there.
     """
     credentials = [
-        f"{names.of(name)}{' as Bearer' if is_bearer(exchange) else ''}" for name in credentials_of(exchange)
+        f"{names.of(name)}{' as Bearer' if text.startswith('Bearer ') else ''}"
+        for text in exchange.request_headers.values()
+        for name in VARIABLE.findall(text)
     ]
     proof = [
         f"{WALLET_AUTH} {names.shown(_proved(text))}".rstrip()
@@ -70,7 +71,8 @@ def step(
         if name.title() == WALLET_AUTH
     ]
     sender = [names.shown(exchange.contract.sender)] if exchange.contract and exchange.contract.sender else []
-    who = next(iter([*sender, *credentials, *proof]), "anybody") + (", at once with others" if exchange.at_once else "")
+    asking = next(iter(filter(None, [*sender, " and ".join(credentials), *proof])), "anybody")
+    who = f"{asking}, at once with others" if exchange.at_once else asking
     run = "".join(f"{names.values[cid]}, " for cid in code_cids(exchange) if cid in names.values)
     in_path = "".join(f"{found} " for found in IN_PATH.findall(urlsplit(exchange.url).path))
     members = _members(exchange, above, in_full=in_full)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 import traceback
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -164,7 +165,7 @@ def _departed(case: Case, problem: StepProblem, run: CaseRun, began: float) -> O
     replay = hide(problem.replay) if problem.replay else None
     shown = None if problem.exchange is None else exchange
     expected, got = (run.secrets.tell_beginning(text, LONGEST_TEXT) for text in (problem.expected, problem.got))
-    exchanges = _conversation(run, last, got) if verdict is Verdict.FAIL else None
+    exchanges = _conversation(run, last, problem.others, got) if verdict is Verdict.FAIL else None
     failure = Failure(problem.step, expected, got, shown, replay, exchanges)
     explains = assumed_that_explains(assumed, problem, case, run, failure, exchange) if assumed else ""
     if explains:
@@ -177,9 +178,9 @@ def _departed(case: Case, problem: StepProblem, run: CaseRun, began: float) -> O
     return replace(outcome, contradicted=problem.requirements, assumed=assumed, explains=explains)
 
 
-def _conversation(run: CaseRun, departed: int | None, got: str) -> Conversation:
+def _conversation(run: CaseRun, departed: int | None, others: Sequence[int], got: str) -> Conversation:
     calls = ContractCalls(run)
-    found = conversation(run.log, run.secrets, departed, _group_members(run), calls.read)
+    found = conversation(run.log, run.secrets, departed, _group_members(run), calls.read, others)
     return replace(found, names=found.names | own_names(run) | _names_of_others(run, got))
 
 

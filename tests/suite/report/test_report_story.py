@@ -74,6 +74,40 @@ def test_story_tells_the_steps_that_concern_the_failing_request() -> None:
     )
 
 
+def test_story_tells_the_requests_that_failed_beside_the_first() -> None:
+    bearer = replace(CONVERSATION.exchanges[8], request_headers={"Authorization": "Bearer ${API_KEY_7}"})
+    more = tuple(
+        asked("add_group", by=by, status=403, answer=REFUSAL) for by in ("API_KEY_1", "API_KEY_2", "API_KEY_1")
+    )
+    exchanges = (*CONVERSATION.exchanges, bearer, *more)
+    told = story(replace(CONVERSATION, exchanges=exchanges, others=(10, 11, 12, 13)))
+    assert told.steps[-5:] == (
+        *story(CONVERSATION).steps[-1:],
+        "too: K as Bearer: run_action jsParams {pkpId:P} → 403, not-permitted: no group lists it",
+        "too: alice: add_group → 403, not-permitted: no group lists it",
+        "too: bob: add_group → 403, not-permitted: no group lists it",
+        "too: 1 more",
+    )
+
+
+def test_failures_that_the_story_tells_are_not_told_once_more() -> None:
+    beside = replace(CONVERSATION, exchanges=(*CONVERSATION.exchanges, CONVERSATION.exchanges[8]), others=(10,))
+    failure = Failure("line 1", "a refusal", "status 200 (and 1 more: line 1: expected a refusal; got status 200)")
+    same, apart = (
+        explain(Outcome("p::c", "title", ("EP-010",), Verdict.FAIL, "", failure=one), "again")
+        for one in (replace(failure, conversation=beside), replace(failure, conversation=CONVERSATION))
+    )
+    assert ("too: " in same, "1 more" in same) == (True, False)
+    assert ("too: " in apart, "1 more" in apart) == (False, True)
+
+
+def test_story_names_both_keys_of_a_request_with_two() -> None:
+    headers = {"X-Api-Key": "${API_KEY_1}", "Authorization": "Bearer ${API_KEY_2}"}
+    both = replace(CONVERSATION.exchanges[9], request_headers=headers)
+    told = story(Conversation((*CONVERSATION.exchanges[:2], both)))
+    assert told.steps[-1] == "bob and alice as Bearer: list_groups → 200, {}"
+
+
 def test_story_resolves_the_names_that_it_uses() -> None:
     told = story(CONVERSATION)
     assert told.used == {"P": WALLET, "P2": OTHER}
