@@ -33,15 +33,27 @@ def broken(results: Results) -> tuple[RequirementResult, ...]:
 
 
 def failed_cases(results: Results) -> tuple[CaseResult, ...]:
-    """The cases that failed: those of the first statement first, of these the case that charges least."""
-    ranks = {requirement.id: rank for rank, requirement in enumerate(broken(results))}
+    """The cases that failed: those of the first statement first, of these the case that charges and names least.
 
-    def key(case: CaseResult) -> tuple[int, int, int, str]:
+    A statement that only restates another one does not count. What fails among requests at once comes after what fails
+    alone: it shows less of the cause.
+    """
+    ranks = {requirement.id: rank for rank, requirement in enumerate(broken(results))}
+    restating = catalogue().restatements
+
+    def key(case: CaseResult) -> tuple[int, bool, int, int, int, str]:
         blamed = case.contradicted or case.requirements
         rank = min((ranks.get(name, len(ranks)) for name in blamed), default=len(ranks))
-        return rank, len(blamed), case.exchanges, case.case
+        charged = len({*blamed} - restating.keys())
+        return rank, _is_at_once(case), charged, len(case.requirements), case.exchanges, case.case
 
     return tuple(sorted((case for case in results.cases if case.verdict is Verdict.FAIL), key=key))
+
+
+def _is_at_once(case: CaseResult) -> bool:
+    """Whether other requests were under way when the one was answered that shows the failure."""
+    told = case.failure.conversation if case.failure else None
+    return bool(told and told.departed is not None and told.exchanges[told.departed].at_once)
 
 
 def _named(results: Results) -> list[str]:

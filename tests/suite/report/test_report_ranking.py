@@ -72,6 +72,16 @@ def test_statement_that_explains_most_failures_comes_first(failing: MADE, first:
     assert first in failed_cases(results)[0].contradicted
 
 
+def test_failure_of_a_request_alone_is_told_before_one_among_others_at_once() -> None:
+    request = ConversationExchange("POST", "http://n/core/v1/add_group", {}, "{}", 200, "{}", 0.1)
+    made = []
+    for name, about, at_once in (("a::at-once", ["EXEC-230"], True), ("a::alone", ["EXEC-230", "EP-220"], False)):
+        failure = Failure("", "", "", conversation=Conversation((replace(request, at_once=at_once),), departed=0))
+        failed = replace(outcome(name, Verdict.FAIL, *about), contradicted=(*about,), failure=failure)
+        made.append(failed)
+    assert [case.case for case in failed_cases(results_of(record(*made)))] == ["a::alone", "a::at-once"]
+
+
 def test_statement_for_whose_case_others_wait_comes_first() -> None:
     failing = {"accounts::wallet-has-labels": ["ACC-080"], "endpoints::create-wallet": ["EP-350"]}
     made = run_that_breaks(failing)
