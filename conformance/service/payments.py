@@ -29,6 +29,7 @@ from conformance.profile.wire_flows import BillingFields
 from conformance.service.acceptance import Accepted, must_accept
 from conformance.service.envelopes import billing_auth
 from conformance.service.reads import Read
+from conformance.service.refusal import was_accepted
 from conformance.service.session import Session
 from conformance.service.suite_wallet import SuiteWallet
 from conformance.values.ids import Cents
@@ -155,6 +156,13 @@ class Payments:
     def intend(self, key: str, cents: Cents = USUAL_CENTS) -> PaymentIntent:
         """A new intent."""
         return self.intend_by(self.intent_request(key, cents), cents)
+
+    def intend_where_taken(self, key: str, cents: Cents) -> PaymentIntent | None:
+        """A new intent; None where the node refuses so much: the specification states no largest amount."""
+        request = self.intent_request(key, cents)
+        answer = self._session.send(request)
+        taken = was_accepted(self._session, answer, or_refused=["any"])
+        return self.intent_in(answer, request, cents) if taken else None
 
     def intend_by(self, request: OutgoingRequest, cents: Cents) -> PaymentIntent:
         """Create an intent with this request."""

@@ -41,6 +41,8 @@ PAYS: list[JsonValue] = [
 ]
 """What a node offers whose OpenAPI description and attestation are not looked at."""
 DELAY_SECONDS = 0.2
+MOST_CENTS = 5_000_000
+"""Of one payment intent."""
 
 
 @choices(
@@ -63,7 +65,10 @@ def balances_are_owed(node: Node) -> None:
 
 @choices({"payments": {"confirmed_again": "conflict"}})
 def unpaid_is_a_conflict(node: Node) -> None:
-    """Answer 409 to the confirmation of what is not paid yet, or has been credited; overlook unknown members."""
+    """Answer 409 to the confirmation of what is not paid yet, or has been credited; overlook unknown members.
+
+    So much as 50,000.00 is bought in parts.
+    """
 
     async def confirm(request: Received, forward: Forward) -> Answered:
         stated = body_of(request).get("payment_intent_id")
@@ -77,6 +82,8 @@ def unpaid_is_a_conflict(node: Node) -> None:
         body = body_of(request)
         if name not in body:
             return await forward(request)
+        if (cents := body.get("amount_cents")) and isinstance(cents, int) and cents > MOST_CENTS:
+            return refusal(422)
         return await forward(replace(request, body=json.dumps({name: body[name]}).encode()))
 
     intercept(node, CONFIRM, confirm)
