@@ -71,23 +71,42 @@ def actions_are_added_and_removed(judge: Judge, accounts: Accounts, groups: Grou
         judge.same(listed_actions(session, alice.key, other), [], "the actions of another group")
 
 
-@case("wallets-are-created-and-added", requirements=["FLOW-040", "FLOW-050"], needs=NEEDS, uses=USES)
+@case("wallets-are-created-and-added", requirements=["FLOW-040", "FLOW-050", "FLOW-060"], needs=NEEDS, uses=USES)
 def wallets_are_created_and_added(
-    judge: Judge, accounts: Accounts, groups: Groups, pkps: Pkps, session: Session
+    judge: Judge, accounts: Accounts, groups: Groups, keys: UsageKeys, pkps: Pkps, session: Session
 ) -> None:
-    """/pkps/create creates a wallet, and /groups/:id/pkps puts wallets into a group."""
+    """/pkps/create creates a wallet, and /groups/:id/pkps puts wallets into a group, for a key with `group:addPkp`.
+
+    All other scopes for the group do not stand in for that one, nor does it for another group.
+    """
     alice = accounts.new()
-    group, own = groups.add(alice.key), pkps.create_several(alice.key, 2)
+    group, other = groups.add(alice.key), groups.add(alice.key)
+    *own, left_out = pkps.create_several(alice.key, 4)
     before = len(pkps.list(alice.key))
+
+    def listed() -> list[object]:
+        return listed_pkps(session, alice.key, group)
+
     with judge("FLOW-040"):
         session.call("flow_create_pkp", alice.key)
         judge.same(len(pkps.list(alice.key)), before + 1, "the number of wallets after /pkps/create")
+    ids = [pkp.id for pkp in own]
     with judge("FLOW-050"):
-        session.call("flow_group_pkps", alice.key, group_id=group.id, add=[pkp.id for pkp in own])
-        ids = [pkp.id for pkp in own]
-        judge.same_hexes(
-            listed_pkps(session, alice.key, group), ids, "the wallets of the group after `add`", any_order=True
-        )
+        session.call("flow_group_pkps", alice.key, group_id=group.id, add=ids[:2])
+        judge.same_hexes(listed(), ids[:2], "the wallets of the group after `add`", any_order=True)
+    adds = keys.add(alice.key, Permissions(add_pkp_to_groups=[group.id])).key
+    stranger = keys.add(alice.key, Permissions(True, True, True, [group.id], [other.id], [group.id], [group.id])).key
+    reads = [Read("the wallets of the group", listed, f"wallets of {group.id}")]
+    with judge("FLOW-060", why="add_pkp_to_groups with the group opens it"):
+        request = session.request("flow_group_pkps", adds, group_id=group.id, add=ids[2:])
+        _, accepted = session.accept(request)
+    with (
+        judge("FLOW-060", why="only add_pkp_to_groups with this group opens it, which the key holds for another group"),
+        Refusals(session, control=accepted, unchanged=reads) as refusals,
+    ):
+        refusals.send(session.request("flow_group_pkps", stranger, group_id=group.id, add=[left_out.id]), ["forbidden"])
+    with judge("FLOW-050"):
+        judge.same_hexes(listed(), ids, "the wallets of the group after two calls", any_order=True)
 
 
 @case("flows-need-the-scope-of-their-operation", requirements=["FLOW-060", "FLOW-070"], needs=NEEDS, uses=USES)
@@ -159,23 +178,3 @@ def each_change_of_actions_needs_the_scope(
             with judge.apart(charged), Refusals(session, control=accepted, unchanged=reads) as refusals:
                 classes = ["unauthenticated"] if key is None else ["forbidden"]
                 refusals.send(session.request("flow_group_actions", key, **sent), classes)
-
-
-@case("wallets-need-the-scope-to-add-them", requirements=["FLOW-060"], needs=NEEDS, uses=USES)
-def wallets_need_the_scope_to_add_them(
-    judge: Judge, accounts: Accounts, groups: Groups, keys: UsageKeys, pkps: Pkps, session: Session
-) -> None:
-    """/groups/:id/pkps needs `group:addPkp`; all other scopes for the group do not stand in for it."""
-    alice = accounts.new()
-    group, other = groups.add(alice.key), groups.add(alice.key)
-    added, left_out = pkps.create_several(alice.key, 2)
-    adds = keys.add(alice.key, Permissions(add_pkp_to_groups=[group.id])).key
-    stranger = keys.add(alice.key, Permissions(True, True, True, [group.id], [other.id], [group.id], [group.id])).key
-    reads = [Read("the wallets of the group", lambda: listed_pkps(session, alice.key, group), f"wallets of {group.id}")]
-    with judge(
-        "FLOW-060", why="only add_pkp_to_groups with this group opens it, which the key holds for another group"
-    ):
-        _, accepted = session.accept(session.request("flow_group_pkps", adds, group_id=group.id, add=[added.id]))
-        with Refusals(session, control=accepted, unchanged=reads) as refusals:
-            request = session.request("flow_group_pkps", stranger, group_id=group.id, add=[left_out.id])
-            refusals.send(request, ["forbidden"])

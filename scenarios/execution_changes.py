@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from conformance.cases import Judge, case
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.service.acceptance import Accepted, must_accept
+from conformance.service.actions import ActionCode
 from conformance.service.at_once import send_at_once
 from conformance.service.bindings import bound, running, two_groups
 from conformance.service.groups import ALL_PKPS
@@ -153,13 +154,13 @@ def changes_by_a_usage_key(judge: Judge, node: Node) -> None:
     key_runs = [node.signing.must_sign(key, on.x, on.p).accepted for key in keys][-1]
     by_both = [node.signing.request(key, on.x, on.p) for key in keys]
     node.groups.remove_pkp(keeper, on.g, on.p.id)
-    with judge():
+    with judge(why="no run uses a wallet that was taken out of its group"):
         all_refused(node, by_both, "forbidden", key_runs)
     node.groups.add_pkp(keeper, on.g, on.p.id)
     with judge():
         node.signing.must_sign(on.key, on.x, on.p)
     node.groups.remove_action(keeper, on.g, on.x.hash)
-    with judge():
+    with judge(why="no action runs that was taken out of its group"):
         all_refused(node, by_both, "forbidden", key_runs)
 
 
@@ -230,6 +231,11 @@ def _listed(values: Sequence[object], every: object) -> str:
     return ", ".join("all" if value == every else printed(value) for value in values) or "none"
 
 
+def without_a_wallet(node: Node) -> ActionCode:
+    """Code that uses no wallet."""
+    return node.actions.of_code(f"async function main() {{ return 'no wallet'; }} // {node.session.label}")
+
+
 @case(
     "removal-of-a-group",
     requirements=["GRPLIFE-100", "GRPLIFE-110", "GRPLIFE-120", "GRPLIFE-130", "GRPLIFE-160", "EXEC-230"],
@@ -239,12 +245,16 @@ def removal_of_a_group(judge: Judge, node: Node) -> None:
     """When a group is removed, keys can no longer run in it nor in a later group, and keep their other groups."""
     on = two_groups(node)
     signing = node.signing
+    plain = without_a_wallet(node)
+    node.groups.add_action(on.alice, on.g, plain.cid)
     both, every = node.usage_keys.executing_in(on.alice, on.g, on.h), node.usage_keys.executing_in(on.alice, 0)
     # The account key needs a group as well (EXEC-120).
     keys = running(node, on.alice, on.key, both, every)
     runs = {key: signing.must_sign(key, on.x, on.p).accepted for key in keys}
     for of_both in (both, every):
         signing.must_sign(of_both, on.y, on.q)
+    uses_none = node.runs.request(on.key, plain.code)
+    succeeds = node.runs.must_succeed(uses_none).accepted
     with judge("GRPLIFE-100", why="a group that usage keys name is removed like any other"):
         node.groups.remove(on.alice, on.g)
     loses = ["GRPLIFE-110", "GRPLIFE-160", "EXEC-230"]
@@ -252,6 +262,8 @@ def removal_of_a_group(judge: Judge, node: Node) -> None:
     for key in keys:
         with judge.apart(*about.get(key, loses)):
             signing.must_be_refused(key, on.x, on.p, control=runs[key])
+    with judge.apart(*loses):
+        must_refuse(node.session, uses_none, ["forbidden"], control=succeeds, unchanged=[])
     with judge.apart("GRPLIFE-130"):
         for key in (both, every):
             signing.must_sign(key, on.y, on.q)
@@ -266,14 +278,14 @@ def removal_of_a_group(judge: Judge, node: Node) -> None:
 
 @case(
     "runs-without-a-wallet",
-    requirements=["EXEC-230", "EP-210", "EP-360", "GRPLIFE-050", "GRPLIFE-110", "KEYLIFE-020", "KEYLIFE-030"],
+    requirements=["EXEC-230", "EP-210", "EP-360", "GRPLIFE-050", "KEYLIFE-020", "KEYLIFE-030"],
     needs=NEEDS,
 )
 def runs_without_a_wallet(judge: Judge, node: Node) -> None:
     """Runs that use no wallet follow each change of their group and their key with the next request."""
     on = two_groups(node)
     groups, hashes = node.groups, [on.x.hash, on.y.hash]
-    plain = node.actions.of_code(f"async function main() {{ return 'no wallet'; }} // {node.session.label}")
+    plain = without_a_wallet(node)
     g = bound(node, on.alice, [on.p], [plain])
     key = node.usage_keys.executing_in(on.alice, g)
     run = node.runs.request(key, plain.code)
@@ -307,7 +319,6 @@ def runs_without_a_wallet(judge: Judge, node: Node) -> None:
     judge.set_up(same(in_others(), before), "the other groups' actions as before their neighbour's updates")
     follows(["KEYLIFE-030"], executing(on.g, on.h), ["KEYLIFE-020"], executing(on.g, g))
     follows(["KEYLIFE-030"], executing(), ["KEYLIFE-020"], executing(0))
-    follows(["GRPLIFE-110"], lambda: groups.remove(on.alice, g), [], lambda: bound(node, on.alice, [on.p], [plain]))
 
 
 @case("one-group-of-two", requirements=["GRPLIFE-170", "PKP-060", "PKP-070", "UKEY-290"], needs=NEEDS)
