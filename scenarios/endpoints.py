@@ -6,7 +6,7 @@ What the effects mean in depth is the matter of the packs about keys, groups, wa
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
@@ -87,7 +87,17 @@ def new_account_needs_a_name(judge: Judge, node: Node) -> None:
 
 @case(
     "usage-key-operations",
-    requirements=["EP-110", "EP-120", "EP-130", "EP-140", "EP-150", "KEYLIFE-050", "KEYLIFE-070", "KEYLIFE-080"],
+    requirements=[
+        "EP-110",
+        "EP-120",
+        "EP-130",
+        "EP-140",
+        "EP-150",
+        "KEYLIFE-030",
+        "KEYLIFE-050",
+        "KEYLIFE-070",
+        "KEYLIFE-080",
+    ],
     needs=NEEDS,
     uses=[KEY_NAMES],
 )
@@ -119,13 +129,13 @@ def usage_key_operations(judge: Judge, node: Node) -> None:
     with judge("EP-150", why="list_api_keys shows both keys"):
         must_list("bystander", "key")
     # The update takes away the one permission; that it works is seen by what the key may do, not by a list.
+    made = bystander_adds()
     with judge("EP-130"):
         node.usage_keys.update(alice, key, Permissions(can_delete_groups=True), "key")
-    with judge("EP-130", why="update_usage_api_key took can_create_groups away from the key"):
-        must_refuse(node.session, adds.changed(), ["forbidden"], control=adds, unchanged=groups)
-    made = bystander_adds()
     with judge("EP-130", why="update_usage_api_key gave the key can_delete_groups"):
         node.groups.remove(key, made)
+    with judge("KEYLIFE-030", why="update_usage_api_key took can_create_groups away from the key"):
+        must_refuse(node.session, adds.changed(), ["forbidden"], control=adds, unchanged=groups)
     made = bystander_adds()
     with judge("EP-140", why="update_usage_api_key_metadata renames the key that it names, and no other"):
         node.usage_keys.rename(alice, key, "renamed")
@@ -146,6 +156,11 @@ def usage_key_operations(judge: Judge, node: Node) -> None:
     bystander_adds()
 
 
+def by_description(node: Node, alice: str, labels: Mapping[str, str]) -> object:
+    """The only usage key in the account's list with the description of these labels."""
+    return only(node.usage_keys.list(alice), "description", labels["description"])
+
+
 @case(
     "usage-key-descriptions",
     requirements=["EP-140"],
@@ -153,15 +168,19 @@ def usage_key_operations(judge: Judge, node: Node) -> None:
     uses=[KEY_NAMES, "wire.list_items.fields.usage_key.description"],
 )
 def usage_key_descriptions(judge: Judge, node: Node) -> None:
-    """A metadata update with the name that the usage key has replaces its description."""
+    """A metadata update changes the description of the key that it names, not of an older one with the same name."""
     alice = node.accounts.new().key
+    older = {"name": f"{node.label} stays", "description": DESCRIPTION}
+    after = {**older, "description": f"{node.label} described anew"}
+    node.usage_keys.add(alice, name="stays")
+    judge.members(only(node.usage_keys.list(alice), "name", older["name"]), older, "the labels of the new key")
     key = node.usage_keys.add(alice, name="stays").key
-    before = {"name": f"{node.label} stays", "description": DESCRIPTION}
-    after = {**before, "description": f"{node.label} described anew"}
-    judge.members(only(node.usage_keys.list(alice), "name", before["name"]), before, "the labels of the new key")
-    node.session.call("update_usage_api_key_metadata", alice, usage_api_key=key, **after)
     with judge():
-        judge.members(only(node.usage_keys.list(alice), "name", after["name"]), after, "the labels of the key")
+        node.session.call("update_usage_api_key_metadata", alice, usage_api_key=key, **after)
+        judge.members(by_description(node, alice, after), after, "the labels of the key")
+    node.usage_keys.remove(alice, key)
+    with judge(why="with the key that was described anew, its description is gone, and the older key has its own"):
+        judge.members(by_description(node, alice, older), older, "the labels of the older key")
 
 
 @case("list-api-keys", requirements=["EP-150"], needs=NEEDS)
@@ -319,7 +338,6 @@ def join_and_leave(judge: Judge, node: Node, alice: str, on: Joining[Joined]) ->
     with judge(added):
         for thing in (on.other, on.one):
             on.add(g, thing)
-        on.add(h, on.other)
     with judge(listed):
         shown = on.listed(g)
     if len(shown) < 2:  # Is it the addition or the list? A group that was made with both tells.
@@ -327,11 +345,14 @@ def join_and_leave(judge: Judge, node: Node, alice: str, on: Joining[Joined]) ->
         with judge(listed, why="two things that joined a group, or that it was made with, are listed"):
             shown = on.listed(made)
             judge.that(len(shown) == 2, "both in either group", shown)
+    with judge(added, why="an addition stands beside what is in the group"):
+        holds(g, on.other, on.one)
+    with judge(added):
+        on.add(h, on.other)
     with judge(listed, why="the list of a group shows nothing of another group"):
         inside = on.listed(h)
         judge.that(not any(same_hex(one, on.shown(on.one)) for one in inside), "nothing of the other group", inside)
-    with judge(added, why="an addition stands beside what is in the group"):
-        holds(g, on.other, on.one)
+    with judge(added, why="what is in a first group can join a second"):
         holds(h, on.other)
     with judge(on.several, why="what joins a second group stays in the first"):
         holds(g, on.other, on.one)

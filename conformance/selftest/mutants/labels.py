@@ -112,6 +112,19 @@ def empty_description_of_a_usage_key_counts_as_left_out(node: Node) -> None:
     wrap(node.accounts, "update_usage_key_metadata", update)
 
 
+@mutant("EP-140", also="KEYLIFE-060 LIST-170")
+def oldest_usage_key_of_a_name_is_renamed(node: Node) -> None:
+    """Look for the usage key of `update_usage_api_key_metadata` by its name: the oldest one that has it is changed."""
+
+    def update(write: Write, acting_key: int, key: int, name: str, description: str) -> None:
+        account = account_of(node, acting_key)
+        named = node.accounts.usage_key(account, key).name
+        there = node.accounts.usage_keys(account, 0, 100)
+        write(acting_key, next((one.key_hash for one in there if one.name == named), key), name, description)
+
+    wrap(node.accounts, "update_usage_key_metadata", update)
+
+
 @mutant("ACT-060", "EP-300", also="LIST-170")
 def empty_description_of_an_action_counts_as_left_out(node: Node) -> None:
     """Keep the description when `update_action_metadata` sends an empty one."""
