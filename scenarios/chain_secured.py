@@ -206,6 +206,7 @@ def admin_writes(judge: Judge, node: Node) -> None:
         node.contract.write(account.admin, "delete_action", own, cid_hash)
         judge.same(items("list_actions", own), [], "the actions in the contract")
     minted = [node.minting.wallet(account.admin) for _ in range(2)]
+    judge.set_up(minted[0].address != minted[1].address, "two wallets of two mints")
     for function, one in zip((REGISTRATION, "create_wallet"), minted, strict=True):
         write(function, one.address, one.path, function, "d")
     with judge():

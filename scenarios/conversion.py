@@ -559,21 +559,20 @@ def converting(node: Node, key: str | None, envelope: SignedEnvelope, address: s
     return node.session.request(CONVERSION, key, **envelope.members, new_admin_wallet_address=address)
 
 
-def refuses(judge: Judge, node: Node, on: TwoAccounts, requests: Sequence[OutgoingRequest], *requirements: str) -> bool:
+def refuses(
+    judge: Judge, node: Node, on: TwoAccounts, requests: Sequence[OutgoingRequest], *requirements: str, why: str = ""
+) -> bool:
     """Conversions of alice's account that must be refused by these requirements, and change nothing.
 
     Whether they were: an account that one of them has converted says nothing about refusals.
     """
-    reads = [unchanged_list(node.session, "list_groups", on.alice)]
-    refused: list[OutgoingRequest] = []
-    with (
-        judge.apart(*requirements, unchanged="MODE-240"),
-        Refusals(node.session, control=on.control, unchanged=reads) as refusals,
-    ):
+    refusals = Refusals(
+        node.session, control=on.control, unchanged=[unchanged_list(node.session, "list_groups", on.alice)]
+    )
+    with judge.apart(*requirements, unchanged="MODE-240", why=why), refusals:
         for request in requests:
             refusals.send(request, ["any"])
-            refused.append(request)
-    return len(refused) == len(requests)
+    return refusals.held
 
 
 def stays_managed(judge: Judge, node: Node, on: TwoAccounts, *refused: bool) -> None:
@@ -656,10 +655,13 @@ def another_chain_or_time(judge: Judge, node: Node) -> None:
     on = two_accounts(node)
     next_chain = sign_envelope(node.session, "ConvertAccount", on.carol, on_chain=chain_id(node.session) + 1)
     of_chain = refuses(judge, node, on, [converting(node, on.alice, next_chain, on.carol.address)], "MODE-340")
-    late_and_early = [sign_envelope(node.session, "ConvertAccount", on.carol, issued=issued) for issued in (-330, 330)]
-    requests = [converting(node, on.alice, envelope, on.carol.address) for envelope in late_and_early]
-    of_time = refuses(judge, node, on, requests, "MODE-350")
-    stays_managed(judge, node, on, of_chain, of_time)
+    of_time = []
+    for issued, when in ((-330, "before"), (330, "after")):
+        envelope = sign_envelope(node.session, "ConvertAccount", on.carol, issued=issued)
+        conversion = converting(node, on.alice, envelope, on.carol.address)
+        why = f"the envelope was issued 330 s {when} the node's time, and 300 s are the most"
+        of_time.append(refuses(judge, node, on, [conversion], "MODE-350", why=why))
+    stays_managed(judge, node, on, of_chain, *of_time)
 
 
 @case(

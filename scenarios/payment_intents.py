@@ -20,7 +20,7 @@ from conformance.values.ids import Cents
 
 BILLS = ("managed_accounts", "billing")
 BUYS = (*BILLS, "payment_sandbox")
-TOO_FEW = (499, 1, 0, -1, -500, -(2**64) + 500)
+TOO_FEW = (499, 100, 1, 0, -500, -(2**64) + 500)
 
 
 @case("publishable-key", requirements=["BILL-010", "AUTH-060", "AUTH-070"], needs=["billing"])

@@ -132,6 +132,11 @@ class Refusals:
             if self._control is not None:
                 try_control(self._control)
 
+    @property
+    def held(self) -> bool:
+        """Whether all calls so far were refused as they must be."""
+        return not self._failures
+
     def send(self, request: OutgoingRequest, classes: Iterable[str]) -> Answer:
         """Send a request that must be refused; its answer. A deletion of what is not there may be accepted instead."""
         classes = tuple(classes)

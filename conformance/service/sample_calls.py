@@ -42,7 +42,7 @@ class SampleObjects:
 
 def sample_objects(node: Node, alice: Account) -> SampleObjects:
     """Create the objects in an account."""
-    key, action, listed = alice.key, node.actions.prepared("hello"), node.actions.sample_cid("listed")
+    key, action, listed = alice.key, node.actions.prepared("hello"), node.actions.sample_cid(f"listed by {alice.key}")
     member_pkp, pkp = node.pkps.create_several(key, 2)
     group = node.groups.add(key, pkp_ids=[member_pkp.id], cid_hashes=[action.hash, hashed_cid(listed)])
     node.actions.add(key, listed)
@@ -52,7 +52,7 @@ def sample_objects(node: Node, alice: Account) -> SampleObjects:
 
 def sample_writes(node: Node, objects: SampleObjects) -> dict[str, OutgoingRequest]:
     """A request of each management write, to be accepted in this order."""
-    other, listed = node.actions.sample_cid("other"), hashed_cid(objects.listed)
+    other, listed = node.actions.sample_cid(f"other of {objects.alice.key}"), hashed_cid(objects.listed)
     labels: dict[str, object] = {"name": node.label, "description": "d"}
     lists: dict[str, object] = {"pkp_ids_permitted": [objects.pkp.id], "cid_hashes_permitted": [objects.action.hash]}
     nothing = Permissions().members
