@@ -7,7 +7,8 @@ sign something.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from itertools import count
 from typing import NamedTuple, Self
 
 from eth_keys.datatypes import PrivateKey
@@ -140,3 +141,17 @@ class Wallet:
         """Sign 32 bytes as they are."""
         v, r, s = self._key.sign_msg_hash(digest).vrs
         return Signed(r, s, v + 27)
+
+    def sign_so_that(self, digest: bytes, fits: Callable[[Signed], bool]) -> Signed:
+        """The first signature of 32 bytes that fits, with s in the lower half (SEC 1, 4.1.3)."""
+        secret = int(self.private_key, 16)
+        for number in count():
+            nonce = keccak(text=f"{self.private_key}|{digest.hex()}|{number}")
+            point = PrivateKey(nonce).public_key.to_bytes()
+            r, k = int.from_bytes(point[:32]) % CURVE_ORDER, int.from_bytes(nonce)
+            s = pow(k, -1, CURVE_ORDER) * (int.from_bytes(digest) + r * secret) % CURVE_ORDER
+            signed = Signed(r, s, 27 + point[-1] % 2)
+            signed = signed if s <= CURVE_ORDER // 2 else signed.twin
+            if fits(signed):
+                return signed
+        raise AssertionError("a count has no end")

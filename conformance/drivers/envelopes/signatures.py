@@ -23,6 +23,8 @@ Kind = Literal[
     "recovery_255",
     "other_recovery_byte",
     "other_recovery_0_1",
+    "r_begins_with_zero",
+    "s_begins_with_zero",
     "high_s",
     "high_s_same_recovery_byte",
     "no_prefix",
@@ -60,6 +62,8 @@ Kind = Literal[
     "keccak_of_json",
     "digest_hashed_again",
 ]
+A_BYTE_LESS = 2**248
+"""What is smaller begins with a byte of zeros, as a part of every 256th signature does."""
 OFF_CURVE = 5
 """No point of secp256k1 has this x."""
 
@@ -83,6 +87,10 @@ class Signing:
 
 def _with(**parts: int) -> Callable[[Signing], object]:
     return lambda signing: signing.right._replace(**parts).text
+
+
+def _fitting(fits: Callable[[Signed], bool]) -> Callable[[Signing], object]:
+    return lambda signing: signing.wallet.sign_so_that(signing.digest, fits).text
 
 
 def _text(change: Callable[[str], str]) -> Callable[[Signing], object]:
@@ -124,6 +132,8 @@ SIGNATURES: Mapping[Kind, Callable[[Signing], object]] = {
     "recovery_255": _with(v=255),
     "other_recovery_byte": lambda signing: signing.right._replace(v=55 - signing.right.v).text,
     "other_recovery_0_1": lambda signing: signing.right._replace(v=28 - signing.right.v).text,
+    "r_begins_with_zero": _fitting(lambda signed: signed.r < A_BYTE_LESS),
+    "s_begins_with_zero": _fitting(lambda signed: signed.s < A_BYTE_LESS),
     "high_s": lambda signing: signing.right.twin.text,
     "high_s_same_recovery_byte": lambda signing: signing.right.twin._replace(v=signing.right.v).text,
     "no_prefix": _text(lambda text: text[2:]),

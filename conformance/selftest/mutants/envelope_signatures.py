@@ -36,6 +36,12 @@ def signatures_may_be_longer(node: Node) -> None:
     _spelling(node, lambda text: text[:132])
 
 
+@mutant("ENV-210", also="ENV-350", each=[row("r", 2), row("s", 66)])
+def zeros_before_a_number_are_lost(node: Node, at: int) -> None:
+    """Drop a first byte of zeros of one of a signature's numbers, whose 65 bytes are then too few."""
+    _spelling(node, lambda text: text[:at] + text[at:].removeprefix("00"))
+
+
 def _low(text: str) -> str:
     if not re.fullmatch(r"0x[0-9a-fA-F]{130}", text):
         return text
