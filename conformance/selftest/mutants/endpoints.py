@@ -94,7 +94,7 @@ def usage_key_is_always_the_same(node: Node) -> None:
     intercept(node, "add_usage_api_key", handler)
 
 
-@mutant("EP-130", also="KEYLIFE-150 UKEY-050")
+@mutant("KEYLIFE-030", also="EP-130 KEYLIFE-150 UKEY-050")
 def usage_key_update_only_adds(node: Node) -> None:
     """Keep `can_create_groups` in `update_usage_api_key`, where the key had it."""
 
