@@ -241,12 +241,7 @@ def key_in_hex_is_accepted(node: Node) -> None:
     ask_as(node, READS, in_base64)
 
 
-@mutant(
-    "AKEY-110",
-    each=[
-        row("of-every-letter", str.lower),
-    ],
-)
+@mutant("AKEY-110", each=[row("of-every-letter", str.lower)])
 def case_of_a_key_is_ignored(node: Node, compared: Callable[[str], str]) -> None:
     """Compare keys for lists without regard to case, where the text is base64 as the node writes it."""
     book = key_book(node)

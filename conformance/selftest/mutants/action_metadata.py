@@ -67,11 +67,7 @@ def groups_take_registered_actions_only(node: Node) -> None:
 @mutant("ACT-060", "ACC-090", "EP-280")
 def description_of_an_action_is_lost(node: Node) -> None:
     """Store the name and no description in `add_action`."""
-    wrap(
-        node.accounts,
-        "add_action",
-        lambda write, acting_key, cid, name, _: write(acting_key, cid, name, ""),
-    )
+    wrap(node.accounts, "add_action", lambda write, acting_key, cid, name, _: write(acting_key, cid, name, ""))
 
 
 @mutant("ACT-060", "ACT-100", "EP-300")

@@ -81,9 +81,7 @@ def cid_of_a_group_is_hashed_otherwise(node: Node) -> None:
 def hash_is_listed_without_0x(node: Node) -> None:
     """Show hashes without 0x in `list_actions`."""
     change_items(
-        node,
-        "list_actions",
-        each(lambda item: {**item, "hashed_cid": str(item["hashed_cid"]).removeprefix("0x")}),
+        node, "list_actions", each(lambda item: {**item, "hashed_cid": str(item["hashed_cid"]).removeprefix("0x")})
     )
 
 

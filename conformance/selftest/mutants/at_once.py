@@ -253,10 +253,7 @@ SHARED_SLOT: Callable[[str], str] = """(actions => {
 @mutant(
     "PKP-170",
     "EXEC-190",
-    each=[
-        row("message", "{ ...call, message: last.message }"),
-        row("wallet", "{ ...last, message: call.message }"),
-    ],
+    each=[row("message", "{ ...call, message: last.message }"), row("wallet", "{ ...last, message: call.message }")],
 )
 def calls_of_one_run_share_a_slot(node: Node, signed: str) -> None:
     """Sign `{signed}` where a run makes several calls at once: what belongs to the last one stands in all of them."""

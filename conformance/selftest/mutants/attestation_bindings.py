@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from conformance.selftest.tools.alter_attestation import (
-    OF_EVIDENCE,
-    QUOTE,
-    change_members,
-    change_report,
-)
+from conformance.selftest.tools.alter_attestation import OF_EVIDENCE, QUOTE, change_members, change_report
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 from reference_node.tee.attestation import Attestation

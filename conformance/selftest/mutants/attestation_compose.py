@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from conformance.selftest.tools.alter_attestation import (
-    change_info,
-    run_application,
-    run_compose_file,
-)
+from conformance.selftest.tools.alter_attestation import change_info, run_application, run_compose_file
 from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
 

@@ -10,11 +10,7 @@ from dataclasses import replace
 from pydantic import JsonValue
 
 from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, refusal
-from conformance.selftest.tools.alter_attestation import (
-    change_attestation,
-    change_info,
-    change_members,
-)
+from conformance.selftest.tools.alter_attestation import change_attestation, change_info, change_members
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 from reference_node.permission.keys import key_hash, parse_key

@@ -7,19 +7,12 @@ from collections.abc import Callable
 
 from pydantic import JsonValue
 
-from conformance.selftest.tools.alter_attestation import (
-    change_attestation,
-    change_event,
-    change_log,
-)
+from conformance.selftest.tools.alter_attestation import change_attestation, change_event, change_log
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 from reference_node.tee.event_log import RUNTIME_EVENT
 
-LOGS = (
-    row("list", json.loads, also="VER-050"),
-    row("cut", lambda text: text[:-1]),
-)
+LOGS = (row("list", json.loads, also="VER-050"), row("cut", lambda text: text[:-1]))
 
 
 @mutant("ATT-060", each=LOGS)

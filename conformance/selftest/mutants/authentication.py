@@ -35,11 +35,7 @@ def plus_in_a_bearer_is_a_blank(node: Node) -> None:
     ask_as(node, SERVED, lambda request: header(request, b"x-api-key") or presented(request).replace("+", " "))
 
 
-@mutant(
-    "AUTH-010",
-    each=[row("everywhere", SERVED), row("in-one-write", "update_action_metadata")],
-    also="AUTH-030",
-)
+@mutant("AUTH-010", each=[row("everywhere", SERVED), row("in-one-write", "update_action_metadata")], also="AUTH-030")
 def x_api_key_is_not_taken(node: Node, operations: str | tuple[str, ...]) -> None:
     """Look for the key in `Authorization` alone."""
 
@@ -220,10 +216,7 @@ def x_api_key_goes_before_bearer(node: Node) -> None:
 
 @mutant(
     "KEYLIFE-080",
-    each=[
-        row("bearer-in-lists", b"authorization", LISTS),
-        row("bearer-in-writes", b"authorization", WRITES),
-    ],
+    each=[row("bearer-in-lists", b"authorization", LISTS), row("bearer-in-writes", b"authorization", WRITES)],
     also="AUTH-030 AUTH-050",
 )
 def keys_are_looked_up_once_a_header(node: Node, name: bytes, operations: tuple[str, ...]) -> None:
@@ -244,11 +237,7 @@ def keys_are_looked_up_once_a_header(node: Node, name: bytes, operations: tuple[
     intercept(node, operations, handler)
 
 
-@mutant(
-    "KEYLIFE-030",
-    each=[row("bearer", b"authorization")],
-    also="AUTH-030 AUTH-080 EXEC-230 KEYLIFE-150 SCOPE-090",
-)
+@mutant("KEYLIFE-030", each=[row("bearer", b"authorization")], also="AUTH-030 AUTH-080 EXEC-230 KEYLIFE-150 SCOPE-090")
 def keys_may_do_in_a_header_what_they_did(node: Node, name: bytes) -> None:
     """Serve a usage key in `{name}` as the account's in a write that it was once permitted in that header."""
     book, done = key_book(node), set[tuple[str, str]]()

@@ -189,10 +189,7 @@ def empty_proof_is_the_newest_account(node: Node, operation: str) -> None:
     intercept(node, operation, handler)
 
 
-@mutant(
-    each=[row("doubles", breaks="BILL-160")],
-    also="MODE-300",
-)
+@mutant(each=[row("doubles", breaks="BILL-160")], also="MODE-300")
 def conversion_changes_credit(node: Node, kind: str) -> None:
     """Have an account's credit doubled, left behind or reset when it is converted: {kind}."""
 

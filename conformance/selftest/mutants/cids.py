@@ -75,13 +75,7 @@ def _in_chunks(size: int) -> Callable[[bytes], list[bytes]]:
     return lambda content: [content[at : at + size] for at in range(0, len(content), size)] or [b""]
 
 
-@mutant(
-    "ACT-160",
-    each=[
-        row("chunks-of-a-mebibyte", _in_chunks(1024 * 1024)),
-    ],
-    also="ACT-140 EP-320",
-)
+@mutant("ACT-160", each=[row("chunks-of-a-mebibyte", _in_chunks(1024 * 1024))], also="ACT-140 EP-320")
 def chunks_of_code_are_others(node: Node, chunks: Callable[[bytes], list[bytes]]) -> None:
     """Cut a code of 256 KiB and more into other chunks than `ipfs add` does; the label says which."""
 
@@ -127,11 +121,7 @@ def first_size_past_a_varint_has_another_cid(node: Node, size: int) -> None:
 HALF = re.compile("[\ud800-\udfff]")
 
 
-@mutant(
-    "ACT-150",
-    "EXEC-220",
-    each=[row("byte-by-byte", "\ufffd" * 3)],
-)
+@mutant("ACT-150", "EXEC-220", each=[row("byte-by-byte", "\ufffd" * 3)])
 def halves_of_pairs_have_stand_ins(node: Node, stand_in: str) -> None:
     """Put another text in the place of half of a surrogate pair in a code; the label says which."""
 

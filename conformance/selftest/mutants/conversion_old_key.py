@@ -15,11 +15,7 @@ from reference_node.node import Node
 
 
 def old_key_lives(
-    node: Node,
-    *functions: str,
-    seconds: float = 1e9,
-    converted: dict[int, float] | None = None,
-    goes_on: bool = True,
+    node: Node, *functions: str, seconds: float = 1e9, converted: dict[int, float] | None = None, goes_on: bool = True
 ) -> None:
     """Let the old master key count for so long, and let the contract take these writes from payers for it.
 

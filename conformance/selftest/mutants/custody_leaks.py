@@ -7,15 +7,7 @@ import json
 from collections.abc import Callable
 from urllib.parse import quote
 
-from conformance.selftest.tools.alter import (
-    Answered,
-    Forward,
-    Received,
-    answer,
-    intercept,
-    members,
-    wrap,
-)
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, members, wrap
 from conformance.selftest.tools.alter_runs import RUN, change_code
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node

@@ -44,10 +44,7 @@ def another_message_is_signed(node: Node, change: Callable[[str], str]) -> None:
     wrap(node.runs, "host_call", call)
 
 
-@mutant(
-    "PKP-090",
-    each=[row("always", lambda _: NONCE)],
-)
+@mutant("PKP-090", each=[row("always", lambda _: NONCE)])
 def signatures_have_the_same_nonce(node: Node, nonce: Callable[[bytes], int]) -> None:
     """Sign with one nonce, always or by all wallets the same text, so that signatures give keys away."""
 

@@ -86,9 +86,7 @@ def created_pkp_is_no_wallet_of_the_account(node: Node) -> None:
 
 @mutant(
     "FLOW-060",
-    each=[
-        row("both-in-one", lambda added, removed: bool(added) and bool(removed), also="UKEY-110 UKEY-150"),
-    ],
+    each=[row("both-in-one", lambda added, removed: bool(added) and bool(removed), also="UKEY-110 UKEY-150")],
     also="AUTH-080 SCOPE-090 UKEY-300",
 )
 def some_changes_of_actions_ask_for_no_scope(node: Node, free: Callable[[object, object], bool]) -> None:
@@ -103,9 +101,7 @@ def some_changes_of_actions_ask_for_no_scope(node: Node, free: Callable[[object,
 
 @mutant(
     "FLOW-060",
-    each=[
-        row("execute-for-pkps", PKPS, "execute_in_groups", also="UKEY-190"),
-    ],
+    each=[row("execute-for-pkps", PKPS, "execute_in_groups", also="UKEY-190")],
     also="AUTH-080 SCOPE-090 UKEY-300",
 )
 def flow_takes_another_scope(node: Node, function: str, scope: str) -> None:

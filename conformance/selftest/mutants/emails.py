@@ -6,13 +6,7 @@ import json
 from dataclasses import replace
 
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, body_of, intercept, wrap
-from conformance.selftest.tools.alter_payments import (
-    Confirm,
-    give,
-    ledger_of,
-    payments_of,
-    take,
-)
+from conformance.selftest.tools.alter_payments import Confirm, give, ledger_of, payments_of, take
 from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.interface import Address
 from reference_node.node import Node

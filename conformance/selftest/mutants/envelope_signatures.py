@@ -69,13 +69,7 @@ def _bit(byte: str) -> str:
 RECOVERY_BYTE = re.compile(r"^(0x.{128})([0-9a-fA-F]{2})$")
 
 
-@mutant(
-    "ENV-370",
-    each=[
-        row("plus-two", {29: 27, 30: 28}),
-        row("below-256", {254: 27, 255: 28}),
-    ],
-)
+@mutant("ENV-370", each=[row("plus-two", {29: 27, 30: 28}), row("below-256", {254: 27, 255: 28})])
 def further_recovery_bytes_will_do(node: Node, read: Mapping[int, int]) -> None:
     """Read further last bytes of a signature as 27 and 28; the label says which."""
     _read_recovery_byte(node, read)

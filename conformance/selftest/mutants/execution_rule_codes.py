@@ -18,11 +18,7 @@ from reference_node.node import Node
 
 
 @mutant(
-    "EXEC-220",
-    each=[
-        row("both-ends", lambda code: f"{code[:400]}{code[-400:]}{len(code)}"),
-    ],
-    also="ACT-140 EXEC-040",
+    "EXEC-220", each=[row("both-ends", lambda code: f"{code[:400]}{code[-400:]}{len(code)}")], also="ACT-140 EXEC-040"
 )
 def codes_alike_are_one_action(node: Node, canonical: Callable[[str], str]) -> None:
     """Take codes with the same canonical form for one action: that which ran first; the label names the form."""
@@ -90,9 +86,7 @@ def actions_have_to_be_registered(node: Node) -> None:
 
 @mutant(
     "ACT-070",
-    each=[
-        row("account-keys", lambda info: info.is_account_key),
-    ],
+    each=[row("account-keys", lambda info: info.is_account_key)],
     also="EXEC-040 EXEC-120 EXEC-130 EXEC-230 GRP-140",
 )
 def registered_actions_begin_without_a_group(node: Node, whose: Callable[[KeyInfo], bool]) -> None:

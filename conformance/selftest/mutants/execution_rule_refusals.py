@@ -54,9 +54,7 @@ def refusal_is_an_exception_of_the_script(node: Node) -> None:
 
 
 @mutant(
-    each=[
-        row("signatures", "signMessage", "signDigest", breaks="EXEC-050 EXEC-200", also="EXEC-090"),
-    ],
+    each=[row("signatures", "signMessage", "signDigest", breaks="EXEC-050 EXEC-200", also="EXEC-090")],
     also="EXEC-060 EXEC-070 EXEC-080 EXEC-120 EXEC-230 GRP-140 GRPLIFE-040",
 )
 def call_is_not_guarded(node: Node, *names: str) -> None:
@@ -74,12 +72,7 @@ def call_is_not_guarded(node: Node, *names: str) -> None:
 # ------------------------------------------------------------------------------------------ with whose key
 
 
-@mutant(
-    each=[
-        row("oldest", 0, breaks="EXEC-110 PKP-170", also="MINT-040"),
-    ],
-    also="EXEC-200",
-)
+@mutant(each=[row("oldest", 0, breaks="EXEC-110 PKP-170", also="MINT-040")], also="EXEC-200")
 def runs_sign_with_one_wallet(node: Node, place: int) -> None:
     """Sign with the account's wallet at the index {place}, whichever a run names."""
     wrap(

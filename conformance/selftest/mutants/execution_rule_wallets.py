@@ -27,9 +27,7 @@ FIRST = "first"
 
 
 @mutant(
-    each=[
-        row("no-id-as-the-first-wallet", lambda named: None if named else FIRST, breaks="EXEC-200", also="EXEC-050"),
-    ],
+    each=[row("no-id-as-the-first-wallet", lambda named: None if named else FIRST, breaks="EXEC-200", also="EXEC-050")]
 )
 def wallet_named_otherwise_is_not_guarded(node: Node, wallet: Callable[[str], bytes | str | None]) -> None:
     """Use a wallet that a call names in an unusual way without asking for permission; the label names the way."""

@@ -159,11 +159,7 @@ def addresses_of_admins_are_keys(node: Node) -> None:
     intercept(node, "list_groups", handler)
 
 
-@mutant(
-    "AUTH-180",
-    "AUTH-230",
-    also="ACC-150 ACC-160 CHAIN-100 ERR-080 MINT-060 MINT-160 MODE-110 MODE-280 MODE-290",
-)
+@mutant("AUTH-180", "AUTH-230", also="ACC-150 ACC-160 CHAIN-100 ERR-080 MINT-060 MINT-160 MODE-110 MODE-280 MODE-290")
 def old_master_keys_go_on_writing(node: Node) -> None:
     """Let the master key of a converted account write as before, through the payers."""
     _taken_for_managed(node, lambda found: found.is_account_key)

@@ -7,16 +7,7 @@ from contextvars import ContextVar
 from pydantic import JsonValue
 
 from conformance.selftest.tools.accounts import Hashes, Write, account_of, group_of, lists_of, permissions_of
-from conformance.selftest.tools.alter import (
-    Answered,
-    Forward,
-    Received,
-    body_of,
-    change_body,
-    intercept,
-    members,
-    wrap,
-)
+from conformance.selftest.tools.alter import Answered, Forward, Received, body_of, change_body, intercept, members, wrap
 from conformance.selftest.tools.concurrent_requests import Overtaking, Rendezvous
 from conformance.selftest.tools.mutant import mutant
 from conformance.selftest.tools.operations import GROUP_MEMBER_WRITES

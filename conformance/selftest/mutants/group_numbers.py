@@ -101,9 +101,7 @@ def group_zero_is_every_group(node: Node) -> None:
 @mutant(
     "UKEY-110",
     "UKEY-270",
-    each=[
-        row("32-bits-added", 32, "add"),
-    ],
+    each=[row("32-bits-added", 32, "add")],
     also="AUTH-080 ERR-100 EXEC-030 EXEC-070 UKEY-150 UKEY-190 UKEY-230 UKEY-290 UKEY-450 UKEY-460 UKEY-470",
 )
 def group_ids_of_keys_are_cut(node: Node, bits: int, write: str) -> None:

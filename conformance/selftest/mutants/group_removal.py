@@ -57,10 +57,7 @@ def removed_groups_are_only_hidden(node: Node) -> None:
     _hide_removed(node)
 
 
-@mutant(
-    "GRPLIFE-120",
-    also="ACC-140 CHAIN-050 ERR-100 GRPLIFE-110 GRPLIFE-150 GRPLIFE-160 LIST-010 LIST-020",
-)
+@mutant("GRPLIFE-120", also="ACC-140 CHAIN-050 ERR-100 GRPLIFE-110 GRPLIFE-150 GRPLIFE-160 LIST-010 LIST-020")
 def removed_ids_are_used_again(node: Node) -> None:
     """Give a new group the id of a removed one, which keys may still name."""
     hidden = _hide_removed(node)

@@ -135,10 +135,7 @@ def new_group_starts_with_the_last_ones_lists(node: Node) -> None:
     wrap(node.accounts, "add_group", add)
 
 
-@mutant(
-    "GRP-180",
-    also="AUTH-080 EXEC-030 EXEC-070 SCOPE-110 UKEY-110 UKEY-150 UKEY-190 UKEY-230 UKEY-270 UKEY-290",
-)
+@mutant("GRP-180", also="AUTH-080 EXEC-030 EXEC-070 SCOPE-110 UKEY-110 UKEY-150 UKEY-190 UKEY-230 UKEY-270 UKEY-290")
 def group_ids_start_at_zero(node: Node) -> None:
     """Number groups from 0; in the permissions of a usage key 0 stands for all groups, too."""
     change_items(node, "list_groups", each(lambda item: {**item, "id": _number(item["id"]) - 1}))

@@ -86,13 +86,7 @@ def write_of_an_unknown_key_succeeds(node: Node, method: str) -> None:
     wrap(node.accounts, method, write_for)
 
 
-@mutant(
-    "KEYLIFE-150",
-    each=[
-        row("remove_usage_key", also="EP-120 EXEC-260 KEYLIFE-080 KEYLIFE-090"),
-    ],
-    also="ACC-140",
-)
+@mutant("KEYLIFE-150", each=[row("remove_usage_key", also="EP-120 EXEC-260 KEYLIFE-080 KEYLIFE-090")], also="ACC-140")
 def write_about_a_key_takes_effect_late(node: Node, method: str) -> None:
     """Do the account key's `{method}` only after the usage key has created six more groups."""
     waiting: dict[int, Callable[[], object]] = {}

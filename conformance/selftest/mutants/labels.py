@@ -53,9 +53,7 @@ def _one_alone(former: Labels, new: Labels) -> bool:
 
 
 @mutant(
-    each=[
-        row("update_action_metadata", "update_action_metadata", _labels_of_an_action, breaks="ACT-060 EP-300"),
-    ],
+    each=[row("update_action_metadata", "update_action_metadata", _labels_of_an_action, breaks="ACT-060 EP-300")],
     also="LIST-170",
 )
 def update_of_one_label_does_nothing(node: Node, method: str, labels_of: Callable[[Node, int, object], Labels]) -> None:

@@ -252,11 +252,7 @@ def _charge_refused(node: Node, operations: str | Iterable[str], status: int) ->
     intercept(node, operations, handler)
 
 
-@mutant(
-    "BILL-210",
-    each=[row("409", 409)],
-    also="ERR-150",
-)
+@mutant("BILL-210", each=[row("409", 409)], also="ERR-150")
 def refused_write_of_one_status_is_charged(node: Node, status: int) -> None:
     """Charge a cent for a write that is refused with {status}."""
     _charge_refused(node, WRITES, status)
@@ -272,12 +268,7 @@ def hold_of_a_refused_write_is_kept(node: Node) -> None:
     wrap(node.billing, "release", release)
 
 
-@mutant(
-    each=[
-        row("by_the_account_key", lambda caller: caller.is_account_key, breaks="BILL-180"),
-    ],
-    also="BILL-190",
-)
+@mutant(each=[row("by_the_account_key", lambda caller: caller.is_account_key, breaks="BILL-180")], also="BILL-190")
 def some_runs_are_free(node: Node, free: Callable[[Caller], bool]) -> None:
     """Charge nothing for some runs; the label says for which."""
     is_free: ContextVar[bool] = ContextVar("is_free", default=False)

@@ -7,14 +7,7 @@ from collections.abc import Callable
 
 from pydantic import JsonValue
 
-from conformance.selftest.tools.alter import (
-    Answered,
-    Forward,
-    Received,
-    answer,
-    intercept,
-    wrap,
-)
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, wrap
 from conformance.selftest.tools.api_keys import header, presented
 from conformance.selftest.tools.minted import follow_mints
 from conformance.selftest.tools.mutant import mutant

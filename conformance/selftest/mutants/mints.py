@@ -44,10 +44,7 @@ def _change(node: Node, operation: str, change: Callable[[Told], Told]) -> None:
 
 
 @mutant(
-    "MINT-010",
-    "MINT-080",
-    "MINT-210",
-    also="AUTH-060 ENV-010 ENV-460 MINT-180 MINT-190 WSIG-010 WSIG-030 WSIG-090",
+    "MINT-010", "MINT-080", "MINT-210", also="AUTH-060 ENV-010 ENV-460 MINT-180 MINT-190 WSIG-010 WSIG-030 WSIG-090"
 )
 def mints_need_a_key(node: Node) -> None:
     """Refuse mints without a key."""

@@ -7,23 +7,8 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
-from conformance.selftest.tools.alter import (
-    Answered,
-    Forward,
-    Received,
-    change_answer,
-    intercept,
-    members,
-    refusal,
-)
-from conformance.selftest.tools.alter_payments import (
-    BALANCE,
-    CONFIG,
-    CONFIRM,
-    INTEND,
-    take,
-    wallet_of,
-)
+from conformance.selftest.tools.alter import Answered, Forward, Received, change_answer, intercept, members, refusal
+from conformance.selftest.tools.alter_payments import BALANCE, CONFIG, CONFIRM, INTEND, take, wallet_of
 from conformance.selftest.tools.api_keys import ask_as, header, key_book, live, presented, under
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
@@ -100,9 +85,7 @@ def billing_reads_the_other_header_alone(node: Node, operation: str) -> None:
 
 
 @mutant(
-    "AUTH-050",
-    each=[row("balance", BALANCE), row("create", INTEND), row("confirm", CONFIRM)],
-    also="AKEY-110 MINT-110",
+    "AUTH-050", each=[row("balance", BALANCE), row("create", INTEND), row("confirm", CONFIRM)], also="AKEY-110 MINT-110"
 )
 def billing_takes_unknown_keys_for_the_newest(node: Node, operation: str) -> None:
     """Answer `{operation}` to a key that nobody owns as if it were that of the account that was made last."""

@@ -131,13 +131,7 @@ def wallets_buy_nothing(node: Node) -> None:
     intercept(node, INTEND, handler)
 
 
-@mutant(
-    "BILL-100",
-    each=[
-        row("line", "\n"),
-    ],
-    also="BILL-090",
-)
+@mutant("BILL-100", each=[row("line", "\n")], also="BILL-090")
 def payment_is_credited_once_for_each_spelling(node: Node, ending: str) -> None:
     """Look an intent up without {ending!r} behind its id, and remember by the id as it came that it was credited."""
 

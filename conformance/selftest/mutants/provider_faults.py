@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, refusal, wrap
-from conformance.selftest.tools.alter_payments import (
-    INTEND,
-    Confirm,
-    give,
-    ledger_of,
-    payments_of,
-    settle_whatever,
-)
+from conformance.selftest.tools.alter_payments import INTEND, Confirm, give, ledger_of, payments_of, settle_whatever
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.billing.ledger import Intent
 from reference_node.billing.provider import Payment, ProviderUnavailable

@@ -54,9 +54,7 @@ def several_keys_are_not_looked_at(node: Node) -> None:
 @mutant(
     "AUTH-050",
     server_fault=True,
-    each=[
-        row("bearer-alone", lambda key: key == "Bearer", also="AUTH-040"),
-    ],
+    each=[row("bearer-alone", lambda key: key == "Bearer", also="AUTH-040")],
     also="ERR-140",
 )
 def odd_keys_break_the_node(node: Node, breaks: object) -> None:
@@ -69,11 +67,7 @@ def odd_keys_break_the_node(node: Node, breaks: object) -> None:
     intercept(node, "list_groups", handler)
 
 
-@mutant(
-    "LIST-100",
-    server_fault=True,
-    each=[row("begins-again", lambda query: "?" in query)],
-)
+@mutant("LIST-100", server_fault=True, each=[row("begins-again", lambda query: "?" in query)])
 def odd_queries_break_the_node(node: Node, breaks: object) -> None:
     """Answer a query of a list that the label tells with status 500."""
 
@@ -129,11 +123,7 @@ class FaultOfTarget:
         await send({"type": "http.response.body", "body": given.body})
 
 
-@mutant(
-    "ERR-140",
-    server_fault=True,
-    each=[row("asterisk", "*")],
-)
+@mutant("ERR-140", server_fault=True, each=[row("asterisk", "*")])
 def odd_targets_break_the_node(node: Node, begins: str) -> None:
     """Answer a request target that begins with `{begins}` with status 500."""
     node.app.add_middleware(FaultOfTarget, begins=begins)

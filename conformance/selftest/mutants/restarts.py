@@ -477,10 +477,7 @@ def restart_forgets_the_prices(node: Node) -> None:
 
 
 @mutant(
-    each=[
-        row("quote", QUOTE, breaks="ATT-170 ATT-240"),
-        row("certificate", None, breaks="ATT-180 ATT-110"),
-    ],
+    each=[row("quote", QUOTE, breaks="ATT-170 ATT-240"), row("certificate", None, breaks="ATT-180 ATT-110")],
     restarts=True,
 )
 def restart_leaves_evidence_behind(node: Node, name: str | None) -> None:

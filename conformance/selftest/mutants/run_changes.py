@@ -9,13 +9,7 @@ from threading import Lock
 
 from conformance.selftest.tools.accounts import Write, account_of, permissions_of
 from conformance.selftest.tools.alter import wrap
-from conformance.selftest.tools.alter_runs import (
-    Lists,
-    all_groups,
-    change_verdicts,
-    decide,
-    own_groups,
-)
+from conformance.selftest.tools.alter_runs import Lists, all_groups, change_verdicts, decide, own_groups
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Permissions
 from reference_node.node import Node

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from conformance.selftest.tools.alter import (
-    Answered,
-    Forward,
-    Received,
-    change_answer,
-    intercept,
-    members,
-    wrap,
-)
+from conformance.selftest.tools.alter import Answered, Forward, Received, change_answer, intercept, members, wrap
 from conformance.selftest.tools.alter_runs import RUN, Sandboxed, change_result
 from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node

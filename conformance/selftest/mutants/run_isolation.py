@@ -51,10 +51,7 @@ def parameters_of_runs_at_once_are_mixed(node: Node) -> None:
 CALLS = "Service.Actions"
 
 
-@mutant(
-    "EXEC-280",
-    each=[row("always", "true")],
-)
+@mutant("EXEC-280", each=[row("always", "true")])
 def host_is_behind_errors(node: Node, when: str) -> None:
     """Let errors of the sandbox's calls lead to the host's `Function`; the label says when."""
     offered = f"""

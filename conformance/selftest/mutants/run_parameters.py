@@ -61,10 +61,7 @@ def parameters_are_altered(node: Node, change: Callable[[JsonValue], JsonValue])
 
 @mutant(
     "EXEC-160",
-    each=[
-        row("zero", lambda value: type(value) is int and value == 0),
-        row("empty-array", lambda value: value == []),
-    ],
+    each=[row("zero", lambda value: type(value) is int and value == 0), row("empty-array", lambda value: value == [])],
 )
 def outermost_parameters_are_dropped(node: Node, dropped: Callable[[JsonValue], bool]) -> None:
     """Run without the members of `jsParams` itself whose value is this; what they hold is left as it is."""

@@ -24,10 +24,7 @@ from reference_node.sandbox import RunResult
 
 
 @mutant(
-    "EP-380",
-    "EXEC-140",
-    each=[row("logs", also="EXEC-180 EXEC-320"), row("response", also="EXEC-370")],
-    also="VER-050",
+    "EP-380", "EXEC-140", each=[row("logs", also="EXEC-180 EXEC-320"), row("response", also="EXEC-370")], also="VER-050"
 )
 def runs_lack_a_member(node: Node, member: str) -> None:
     """Answer a run without `{member}`."""

@@ -10,15 +10,7 @@ from pydantic import JsonValue
 
 from conformance.profile.operations import PERMISSION_ARRAYS
 from conformance.selftest.tools.accounts import View, Write, account_of
-from conformance.selftest.tools.alter import (
-    Answered,
-    Forward,
-    Received,
-    change_body,
-    intercept,
-    members,
-    wrap,
-)
+from conformance.selftest.tools.alter import Answered, Forward, Received, change_body, intercept, members, wrap
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Action, Group, Permissions, UsageKey
 from reference_node.node import Node

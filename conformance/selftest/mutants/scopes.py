@@ -21,9 +21,7 @@ def _held(given: Permissions) -> int:
 
 @mutant(
     "SCOPE-010",
-    each=[
-        row("can_create_pkps", {"can_create_pkps": False}, breaks="SCOPE-090", also="SCOPE-030 UKEY-080"),
-    ],
+    each=[row("can_create_pkps", {"can_create_pkps": False}, breaks="SCOPE-090", also="SCOPE-030 UKEY-080")],
     also="AUTH-150 AUTH-160 EP-110 LIST-170 UKEY-010",
 )
 def scope_of_a_new_key_is_dropped(node: Node, dropped: dict[str, Any]) -> None:
@@ -51,7 +49,7 @@ def one_scope_a_key(node: Node) -> None:
             "add_action_to_group",
             breaks="UKEY-110 UKEY-290",
             also="SCOPE-060",
-        ),
+        )
     ],
     also="AUTH-080 AUTH-090",
 )

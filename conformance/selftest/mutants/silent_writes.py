@@ -17,11 +17,7 @@ from reference_node.node import Node
             breaks="KEYLIFE-020 KEYLIFE-030 KEYLIFE-200 EP-130",
             also="ACC-140 EXEC-230 KEYLIFE-130 LIST-170",
         ),
-        row(
-            "update_usage_key_metadata",
-            breaks="KEYLIFE-060 EP-140",
-            also="ACC-140 LIST-170",
-        ),
+        row("update_usage_key_metadata", breaks="KEYLIFE-060 EP-140", also="ACC-140 LIST-170"),
         row(
             "remove_usage_key",
             breaks="KEYLIFE-080 KEYLIFE-090 KEYLIFE-100 KEYLIFE-120 KEYLIFE-150 EP-120",
@@ -46,9 +42,7 @@ from reference_node.node import Node
         row("add_action", breaks="EP-280", also="ACC-090 ACC-140 ACT-060 EP-260"),
         row("update_action_metadata", breaks="ACT-060 ACT-100 EP-300", also="ACC-140 LIST-170"),
         row(
-            "create_wallet",
-            breaks="PKP-030 EP-350",
-            also="ACC-010 ACC-080 ACC-140 FLOW-040 PKP-180 SCOPE-030 UKEY-080",
+            "create_wallet", breaks="PKP-030 EP-350", also="ACC-010 ACC-080 ACC-140 FLOW-040 PKP-180 SCOPE-030 UKEY-080"
         ),
     ]
 )

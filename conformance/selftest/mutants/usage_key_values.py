@@ -98,12 +98,7 @@ def _is_large(group: JsonValue) -> bool:
 
 
 @mutant(
-    "UKEY-360",
-    "UKEY-370",
-    each=[
-        row("reversed", lambda value: {"hint": value[::-1]}, also="VER-050"),
-    ],
-    also="EP-150",
+    "UKEY-360", "UKEY-370", each=[row("reversed", lambda value: {"hint": value[::-1]}, also="VER-050")], also="EP-150"
 )
 def list_shows_the_key(node: Node, show: Callable[[str], Members]) -> None:
     """Show in `list_api_keys` what the value of each key is; the label says in which form."""

@@ -16,14 +16,7 @@ from conformance.selftest.tools.alter import (
     members,
     refusal,
 )
-from conformance.selftest.tools.alter_envelopes import (
-    About,
-    Check,
-    around_verdict,
-    good_once,
-    members_of,
-    read_as,
-)
+from conformance.selftest.tools.alter_envelopes import About, Check, around_verdict, good_once, members_of, read_as
 from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node

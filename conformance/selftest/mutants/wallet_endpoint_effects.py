@@ -75,9 +75,7 @@ def listed_hashes_are_reversed(node: Node) -> None:
 
 @mutant(
     "EP-290",
-    each=[
-        row("where-no-description-is-given", lambda given, former: (given[0], given[1] or former[1])),
-    ],
+    each=[row("where-no-description-is-given", lambda given, former: (given[0], given[1] or former[1]))],
     also="ACT-060 EP-280 LIST-170",
 )
 def deleted_metadata_come_back(node: Node, texts_of: Callable[[Texts, Texts], Texts]) -> None:
