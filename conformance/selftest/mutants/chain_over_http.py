@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -20,20 +20,6 @@ View = Callable[..., Any]
 
 def _unmanaged(node: Node, account_hash: int) -> bool:
     return bool(account_hash) and not node.accounts.account(account_hash).managed
-
-
-def _remembered(node: Node, *methods: str) -> dict[Hashable, Any]:
-    """Make these methods give again what they once gave; return the memory, to be cleared."""
-    memory: dict[Hashable, Any] = {}
-    for method in methods:
-
-        def remembering(view: View, *asked: Hashable, name: str = method) -> object:
-            if (name, *asked) not in memory:
-                memory[(name, *asked)] = view(*asked)
-            return memory[(name, *asked)]
-
-        wrap(node.accounts, method, remembering)
-    return memory
 
 
 @mutant("CHAIN-050", also="EP-250 LIST-170")

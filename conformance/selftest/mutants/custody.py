@@ -111,15 +111,3 @@ def private_keys_are_of_another_wallet(node: Node) -> None:
         return f"0x{_other(bytes.fromhex(str(given)[2:])).hex()}" if called == "getPrivateKey" else given
 
     wrap(node.runs, "host_call", call)
-
-
-def _paths(node: Node) -> dict[bytes, int]:
-    """Return the derivation path of every wallet that is created from now on, by its PKP id."""
-    paths: dict[bytes, int] = {}
-
-    def create(write: Callable[..., object], acting: int, wallet: bytes, path: int, *labels: str) -> None:
-        write(acting, wallet, path, *labels)
-        paths[keccak(wallet)] = path
-
-    wrap(node.accounts, "create_wallet", create)
-    return paths

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.selftest.tools.alter import silence, wrap
-from conformance.selftest.tools.alter_envelopes import Check, refuse, replace_check
+from conformance.selftest.tools.alter_envelopes import Check, refuse
 from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.interface import Address
 from reference_node.node import Node
@@ -122,11 +122,3 @@ def signer_is_compared_in_part(node: Node) -> None:
 def size_is_not_checked(node: Node) -> None:
     """Skip the check of the size."""
     silence(node.envelopes, "check_size")
-
-
-def _limit(node: Node, limit: int) -> None:
-    def check(text: str) -> None:
-        if len(text.encode(errors="surrogatepass")) > limit:
-            raise refuse("typed-data-too-large")
-
-    replace_check(node, "check_size", check)

@@ -23,7 +23,6 @@ from conformance.selftest.tools.alter_payments import (
 )
 from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant, row
-from reference_node.billing.ledger import Intent
 from reference_node.chain.interface import Address
 from reference_node.node import Node
 
@@ -179,11 +178,6 @@ def amount_is_the_word_of_the_confirmation(node: Node) -> None:
         return given
 
     intercept(node, CONFIRM, handler)
-
-
-def _status(node: Node, intent: Intent) -> str:
-    found = payments_of(node)._provider.look_up(intent.id)
-    return found.status if found else ""
 
 
 @mutant("BILL-030", each=["credited"])

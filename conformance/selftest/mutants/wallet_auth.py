@@ -44,10 +44,6 @@ def _issued(document: Members) -> int:
     return int(str(message["issuedAt"])) if isinstance(message, dict) else 0
 
 
-def _now(about: About) -> int:
-    return int(str(about["now"]))
-
-
 @mutant(
     "BILL-240",
     each=[
