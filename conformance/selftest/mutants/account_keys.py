@@ -18,6 +18,7 @@ from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
+    change_accepted,
     change_answer,
     change_body,
     change_items,
@@ -128,14 +129,11 @@ def account_secrets_differ_in_length(node: Node) -> None:
 def answers_carry_the_secret_in_a_header(node: Node) -> None:
     """Answer `add_group` with a session header that holds the key's secret in hex."""
 
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        if not given.accepted:
-            return given
+    def changed(request: Received, given: Answered) -> Answered:
         session = base64.b64decode(presented(request)).hex().encode()
-        return replace(given, headers=(*given.headers, (b"x-session", session)))
+        return given.headed(b"x-session", session)
 
-    intercept(node, "add_group", handler)
+    change_accepted(node, "add_group", changed)
 
 
 @mutant("AKEY-060", also="ACC-110 ACC-200 AKEY-110 AUTH-040 AUTH-050 AUTH-200 KEYLIFE-080 KEYLIFE-150 LIST-170")

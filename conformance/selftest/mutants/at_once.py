@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from pydantic import JsonValue
 
@@ -126,7 +125,7 @@ def labels_of_additions_at_once_mix(node: Node, operation: str, labels: Sequence
         draft.update({label: body[label] for label in labels if label in body})
         await asyncio.sleep(UNDER_WAY_SECONDS)
         mixed = {**body, **{label: draft[label] for label in labels if label in body}}
-        return await forward(replace(request, body=json.dumps(mixed).encode()) if body else request)
+        return await forward(request.having(mixed) if body else request)
 
     intercept(node, operation, handler)
 

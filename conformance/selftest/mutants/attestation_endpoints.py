@@ -9,7 +9,15 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
-from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, refusal
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    answer_instead,
+    change_accepted,
+    intercept,
+    refusal,
+)
 from conformance.selftest.tools.alter_attestation import change_attestation, change_info, change_members
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
@@ -55,11 +63,7 @@ def _known(node: Node, presented: str) -> bool:
 )
 def attestation_path_is_not_served(node: Node, path: str) -> None:
     """Answer `{path}` with 404."""
-
-    async def handler(_request: Received, _forward: Forward) -> Answered:
-        return refusal(404)
-
-    intercept(node, path, handler)
+    answer_instead(node, path, refusal(404))
 
 
 @mutant(
@@ -135,12 +139,9 @@ def attestation_takes_post_alone(node: Node, path: str) -> None:
 @mutant("ATT-040", also="VER-050")
 def attestation_is_a_list(node: Node) -> None:
     """Answer `/attestation` with a list of one object."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        return replace(given, body=b"[" + given.body + b"]") if given.accepted and given.body else given
-
-    intercept(node, ATTESTATION, handler)
+    change_accepted(
+        node, ATTESTATION, lambda _, given: replace(given, body=b"[" + given.body + b"]") if given.body else given
+    )
 
 
 @mutant("ATT-020", also="VER-050")

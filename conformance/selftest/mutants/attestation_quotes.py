@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import base64
-import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
 from urllib.parse import parse_qsl
 
-from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, members
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, change_accepted, intercept
 from conformance.selftest.tools.alter_attestation import (
     BOTH,
     OF_ATTESTATION,
@@ -55,7 +54,7 @@ def callers_choose_the_report_data(node: Node, name: str) -> None:
             return await forward(request)
         quote = node.attestation.quote(bytes.fromhex(digits).ljust(64, b"\0")).hex()
         given = await forward(request)
-        return answer(given.status, {**members(json.loads(given.body)), "quote": quote})
+        return answer(given.status, {**given.told, "quote": quote})
 
     intercept(node, "/attestation", handler)
 
@@ -71,14 +70,13 @@ def attestation_reports_data_now_and_then(node: Node) -> None:
     """Report the compose hash in every seventeenth quote of `/attestation`."""
     asked = count(1)
 
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        if not given.accepted or next(asked) % 17:
+    def changed(_request: Received, given: Answered) -> Answered:
+        if next(asked) % 17:
             return given
         quote = node.attestation.quote(node.attestation.identity.compose_hash + bytes(32)).hex()
-        return answer(given.status, {**members(json.loads(given.body)), "quote": quote})
+        return answer(given.status, {**given.told, "quote": quote})
 
-    intercept(node, "/attestation", handler)
+    change_accepted(node, "/attestation", changed)
 
 
 @mutant("ATT-140", each=[row("attestation", OF_ATTESTATION), row("evidence", OF_EVIDENCE)])

@@ -11,7 +11,17 @@ from http import HTTPStatus
 from eth_utils.crypto import keccak
 
 from conformance.selftest.tools.accounts import permissions_of
-from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, refusal, wrap
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    answer,
+    answer_instead,
+    change_accepted,
+    intercept,
+    refusal,
+    wrap,
+)
 from conformance.selftest.tools.api_keys import ask_as, header, key_book, live, presented, promote, under
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import LISTS, SERVED, WRITES
@@ -172,11 +182,7 @@ def empty_key_creates_wallets(node: Node) -> None:
 @mutant("AUTH-060", each=["get_service_action_ipfs_id", row("get_api_payers", also="CHAIN-060")])
 def open_endpoint_needs_a_key(node: Node, operation: str) -> None:
     """Refuse `{operation}` without a key."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        return await forward(request) if presented(request) else refusal(401)
-
-    intercept(node, operation, handler)
+    answer_instead(node, operation, refusal(401), lambda request: not presented(request))
 
 
 @mutant("AUTH-070")
@@ -195,12 +201,7 @@ def wrong_key_closes_what_is_open(node: Node) -> None:
 @mutant("AUTH-070", also="CHAIN-060 CHAIN-190")
 def wrong_key_changes_what_is_answered(node: Node) -> None:
     """Answer an empty list from `get_api_payers` when a key is sent."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        return answer(200, []) if given.accepted and presented(request) else given
-
-    intercept(node, "get_api_payers", handler)
+    change_accepted(node, "get_api_payers", lambda request, given: answer(200, []) if presented(request) else given)
 
 
 @mutant("AUTH-190")

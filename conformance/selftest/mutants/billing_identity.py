@@ -14,6 +14,7 @@ from conformance.selftest.tools.alter import (
     Forward,
     Received,
     answer,
+    answer_instead,
     body_of,
     intercept,
     members,
@@ -168,11 +169,7 @@ def first_wallet_is_everybody(node: Node, operation: str) -> None:
 @mutant("BILL-230", each=ENDPOINTS)
 def wallet_alone_does_not_pay(node: Node, operation: str) -> None:
     """Refuse `{operation}` by `X-Wallet-Auth`."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        return await forward(request) if presented(request) else refusal(401)
-
-    intercept(node, operation, handler)
+    answer_instead(node, operation, refusal(401), lambda request: not presented(request))
 
 
 @mutant(

@@ -12,8 +12,11 @@ from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
+    answer_instead,
     body_of,
+    change_accepted,
     change_body,
+    change_refused,
     intercept,
     members,
     refusal,
@@ -35,34 +38,21 @@ def _text(status: int, body: str) -> Answered:
 @mutant("EP-010", also="VER-050")
 def writes_answer_ok(node: Node) -> None:
     """Answer accepted writes with the bare word OK."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        return _text(200, "OK") if given.accepted else given
-
-    intercept(node, ("update_group", "delete_action", "update_usage_api_key_metadata"), handler)
+    change_accepted(
+        node, ("update_group", "delete_action", "update_usage_api_key_metadata"), lambda _, __: _text(200, "OK")
+    )
 
 
 @mutant("EP-010", also="VER-050")
 def refusals_call_text_json(node: Node) -> None:
     """Answer refusals with a line of text, in the name of the JSON that it replaces."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        return given if given.accepted else replace(given, body=b"Error: refused")
-
-    intercept(node, SERVED, handler)
+    change_refused(node, SERVED, lambda _, given: replace(given, body=b"Error: refused"))
 
 
 @mutant("EP-010", also="VER-050")
 def cid_is_a_bare_word(node: Node) -> None:
     """Answer the CID from `get_service_action_ipfs_id` without the quotes of a JSON string."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        return _text(200, json.loads(given.body)) if given.accepted else given
-
-    intercept(node, "get_service_action_ipfs_id", handler)
+    change_accepted(node, "get_service_action_ipfs_id", lambda _, given: _text(200, json.loads(given.body)))
 
 
 @mutant("EP-010", also="AKEY-080 EP-050 EP-430 VER-050")
@@ -81,14 +71,11 @@ def json_is_written_with_members_twice(node: Node) -> None:
 def refusals_are_cut_inside_a_letter(node: Node) -> None:
     """End the text of refusals with two of the three bytes of an ellipsis: the body is no UTF-8, and so no JSON."""
 
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        if given.accepted:
-            return given
-        told = {**json.loads(given.body), "detail": "This was refused because\u2026"}
+    def changed(_request: Received, given: Answered) -> Answered:
+        told = {**given.told, "detail": "This was refused because\u2026"}
         return replace(given, body=json.dumps(told, ensure_ascii=False).encode().replace(b"\xe2\x80\xa6", b"\xe2\x80"))
 
-    intercept(node, SERVED, handler)
+    change_refused(node, SERVED, changed)
 
 
 # ------------------------------------------------------------------------------------------------- malformed bodies
@@ -97,11 +84,7 @@ def refusals_are_cut_inside_a_letter(node: Node) -> None:
 @mutant("EP-030", server_fault=True, also="EP-010 ERR-140", each=[row("arrays", b"[")])
 def deep_json_breaks_the_node(node: Node, opening: bytes) -> None:
     """Answer thousands of brackets in one another with status 500."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        return _text(500, "stack overflow") if opening * 3000 in request.body else await forward(request)
-
-    intercept(node, "new_account", handler)
+    answer_instead(node, "new_account", _text(500, "stack overflow"), lambda request: opening * 3000 in request.body)
 
 
 @mutant("EP-030", server_fault=True, also="EP-010 ERR-140")
@@ -188,7 +171,7 @@ def _do_refused_with_blank(node: Node, operations: str | Iterable[str], member: 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
         if given.status == 422 and body_of(request):
-            await forward(replace(request, body=json.dumps({**body_of(request), member: ""}).encode()))
+            await forward(request.having({**body_of(request), member: ""}))
         return given
 
     intercept(node, operations, handler)

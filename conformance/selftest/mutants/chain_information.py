@@ -85,7 +85,7 @@ def config_links_the_rpc_in_a_header(node: Node) -> None:
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
         host = dict(request.headers)[b"host"]
-        return replace(given, headers=(*given.headers, (b"link", b'<http://%s/rpc>; rel="service"' % host)))
+        return given.headed(b"link", b'<http://%s/rpc>; rel="service"' % host)
 
     intercept(node, CONFIG, handler)
 

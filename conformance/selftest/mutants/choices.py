@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from conformance.selftest.tools.accounts import Hashes, Write, account_of
-from conformance.selftest.tools.alter import Answered, Forward, Received, change_query, intercept, refusal, wrap
+from conformance.selftest.tools.alter import answer_instead, change_query, refusal, wrap
 from conformance.selftest.tools.alter_permissions import acts_as_owner
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import LARGEST_PAGE, LISTS
@@ -133,11 +133,7 @@ def larger_pages_are_cut_down(node: Node) -> None:
 @mutant("LIST-090")
 def largest_page_is_refused(node: Node) -> None:
     """Refuse the largest page size that the profile states."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        return refusal(422) if f"page_size={LARGEST_PAGE}" in request.query else await forward(request)
-
-    intercept(node, "list_groups", handler)
+    answer_instead(node, "list_groups", refusal(422), lambda request: f"page_size={LARGEST_PAGE}" in request.query)
 
 
 @mutant("LIST-110", each=["usage_keys", "wallets", "wallets_in_group"])

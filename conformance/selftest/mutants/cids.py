@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import replace
 
 from pydantic import JsonValue
 
@@ -45,7 +44,7 @@ def hashed_cid_takes_raw_cids_too(node: Node) -> None:
 
 def _with_hash(request: Received, raw_cid: str) -> Received:
     body = {**members(json.loads(request.body)), "hashed_cid": f"0x{cid_hash(raw_cid).hex()}"}
-    return replace(request, body=json.dumps(body).encode())
+    return request.having(body)
 
 
 @mutant("ACT-120", also="ACT-170")

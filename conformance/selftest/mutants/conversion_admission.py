@@ -17,9 +17,11 @@ from conformance.selftest.tools.alter import (
     Forward,
     Received,
     answer,
+    answer_instead,
     body_of,
     change_answer,
     intercept,
+    note_accepted,
     refusal,
     wrap,
 )
@@ -137,18 +139,15 @@ def conversion_needs_no_key(node: Node) -> None:
     """Apply a conversion without a key to the account that was made before the last."""
     keys: list[str] = []
 
-    async def note(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        if given.accepted:
-            keys.append(json.loads(given.body)["api_key"])
-        return given
+    def note(_request: Received, given: Answered) -> None:
+        keys.append(json.loads(given.body)["api_key"])
 
     async def convert(request: Received, forward: Forward) -> Answered:
         if presented(request) or len(keys) < 2:
             return await forward(request)
         return await forward(replace(request, headers=(*request.headers, (b"x-api-key", keys[-2].encode()))))
 
-    intercept(node, "new_account", note)
+    note_accepted(node, "new_account", note)
     intercept(node, CONVERSION, convert)
 
 
@@ -185,7 +184,7 @@ def named_wallet_becomes_the_admin(node: Node) -> None:
             return await forward(request)
         named[signer] = bytes.fromhex(wanted[2:])
         body["new_admin_wallet_address"] = f"0x{signer.hex()}"
-        return await forward(replace(request, body=json.dumps(body).encode()))
+        return await forward(request.having(body))
 
     intercept(node, CONVERSION, handler)
     around_conversion(node, lambda write, account, admin: write(account, named.get(bytes(admin), admin)))
@@ -277,11 +276,8 @@ def refused_conversion_locks_the_key_out(node: Node) -> None:
             locked.add(presented(request))
         return given
 
-    async def write(request: Received, forward: Forward) -> Answered:
-        return refusal(403) if presented(request) in locked - {""} else await forward(request)
-
     intercept(node, CONVERSION, convert)
-    intercept(node, "add_group", write)
+    answer_instead(node, "add_group", refusal(403), lambda request: presented(request) in locked - {""})
 
 
 @mutant("MODE-190", also="CHAIN-060 CHAIN-080 CHAIN-190")

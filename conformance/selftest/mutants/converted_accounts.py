@@ -7,7 +7,7 @@ from collections.abc import Callable
 from eth_utils.crypto import keccak
 
 from conformance.selftest.tools.accounts import Write, account_of
-from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, refusal, wrap
+from conformance.selftest.tools.alter import answer_instead, refusal, wrap
 from conformance.selftest.tools.alter_contract import converted_accounts, former_admins, let_in, payers_of
 from conformance.selftest.tools.alter_envelopes import CONVERSION, About, Check, around_verdict, refuse
 from conformance.selftest.tools.api_keys import header
@@ -20,11 +20,7 @@ from reference_node.permission.typed_data import Flow
 @mutant("AUTH-020", also="AUTH-030")
 def conversion_takes_no_bearer(node: Node) -> None:
     """Look for the master key of a conversion in `X-Api-Key` alone."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        return refusal(401) if header(request, b"authorization") else await forward(request)
-
-    intercept(node, CONVERSION, handler)
+    answer_instead(node, CONVERSION, refusal(401), lambda request: header(request, b"authorization"))
 
 
 @mutant("ENV-460", also="MODE-270")

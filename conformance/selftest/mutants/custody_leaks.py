@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Callable
 from urllib.parse import quote
 
-from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, members, wrap
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, wrap
 from conformance.selftest.tools.alter_runs import RUN, change_code
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
@@ -39,7 +38,7 @@ def _append_to_logs(node: Node, spelling: Callable[[str], str]) -> None:
         given = await forward(request)
         if not given.accepted or len(used) == before:
             return given
-        told = members(json.loads(given.body))
+        told = given.told
         return answer(given.status, {**told, "logs": f"{told['logs']}derived {spelling(used[-1])}"})
 
     intercept(node, RUN, handler)
@@ -113,6 +112,6 @@ def refusals_hold_the_private_key(node: Node) -> None:
         given = await forward(request)
         if given.accepted or not used:
             return given
-        return answer(given.status, {**members(json.loads(given.body)), "detail": f"no group permits {used[-1]}"})
+        return answer(given.status, {**given.told, "detail": f"no group permits {used[-1]}"})
 
     intercept(node, RUN, handler)

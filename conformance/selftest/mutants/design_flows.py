@@ -6,7 +6,16 @@ from collections.abc import Callable
 from contextvars import ContextVar
 
 from conformance.selftest.tools.accounts import Write, account_of, permissions_of
-from conformance.selftest.tools.alter import Answered, Forward, Received, answer, body_of, intercept, wrap
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    answer,
+    answer_instead,
+    body_of,
+    intercept,
+    wrap,
+)
 from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
@@ -130,8 +139,4 @@ def change_of_actions_needs_no_key(node: Node, given: str, missing: str) -> None
 @mutant("FLOW-070", each=["groups/1/pkps", row("pkps/create", also="VER-050")], also="AUTH-040 AUTH-200")
 def flow_needs_no_key(node: Node, path: str) -> None:
     """Answer success to `{path}` without a key."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        return await forward(request) if presented(request) else answer(200, {"success": True})
-
-    intercept(node, path, handler)
+    answer_instead(node, path, answer(200, {"success": True}), lambda request: not presented(request))

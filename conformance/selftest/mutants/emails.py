@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
-from conformance.selftest.tools.alter import Answered, Forward, Received, answer, body_of, intercept, wrap
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    answer,
+    answer_instead,
+    body_of,
+    intercept,
+    wrap,
+)
 from conformance.selftest.tools.alter_payments import Confirm, give, ledger_of, payments_of, take
 from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.interface import Address
@@ -16,11 +24,9 @@ from reference_node.permission.keys import address_of, parse_key
 @mutant("EP-080", also="EP-040 EP-070 VER-050")
 def new_accounts_take_no_email(node: Node) -> None:
     """Refuse accounts with an e-mail address."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        return answer(422, {"code": "request-invalid"}) if "email" in body_of(request) else await forward(request)
-
-    intercept(node, "new_account", handler)
+    answer_instead(
+        node, "new_account", answer(422, {"code": "request-invalid"}), lambda request: "email" in body_of(request)
+    )
 
 
 @mutant("BILL-120", also="BILL-100 BILL-160")
@@ -93,6 +99,6 @@ def accounts_without_email_get_one(node: Node) -> None:
 
     async def handler(request: Received, forward: Forward) -> Answered:
         body = body_of(request)
-        return await forward(replace(request, body=json.dumps({"email": "billing@service.example", **body}).encode()))
+        return await forward(request.having({"email": "billing@service.example", **body}))
 
     intercept(node, "new_account", handler)

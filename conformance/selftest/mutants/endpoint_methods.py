@@ -14,6 +14,7 @@ from conformance.selftest.tools.alter import (
     Forward,
     Received,
     answer,
+    change_accepted,
     change_answer,
     intercept,
     members,
@@ -130,11 +131,7 @@ def newest_account_alone_exists(node: Node) -> None:
     """Answer true from `account_exists` only for the account that was created last."""
     book = key_book(node)
 
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        return answer(200, presented(request) in book.accounts[-1:]) if given.accepted else given
-
-    intercept(node, "account_exists", handler)
+    change_accepted(node, "account_exists", lambda request, _: answer(200, presented(request) in book.accounts[-1:]))
 
 
 @mutant("EP-340")

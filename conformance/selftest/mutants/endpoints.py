@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -14,7 +13,9 @@ from conformance.selftest.tools.alter import (
     Forward,
     Received,
     answer,
+    answer_instead,
     body_of,
+    change_accepted,
     change_answer,
     change_body,
     change_items,
@@ -42,21 +43,13 @@ def new_account_takes_another_name_for_the_name(node: Node) -> None:
 @mutant("EP-060", also="VER-050")
 def new_account_needs_a_key(node: Node) -> None:
     """Refuse `new_account` without a key."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        return await forward(request) if presented(request) else refusal(401)
-
-    intercept(node, "new_account", handler)
+    answer_instead(node, "new_account", refusal(401), lambda request: not presented(request))
 
 
 @mutant("EP-070", also="EP-040")
 def email_is_required(node: Node) -> None:
     """Refuse `new_account` without an email."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        return await forward(request) if "email" in body_of(request) else refusal(422)
-
-    intercept(node, "new_account", handler)
+    answer_instead(node, "new_account", refusal(422), lambda request: "email" not in body_of(request))
 
 
 @mutant("EP-100", also="EP-030")
@@ -72,7 +65,7 @@ def nameless_account_is_refused_with_its_key(node: Node) -> None:
     async def handler(request: Received, forward: Forward) -> Answered:
         if "account_name" in body_of(request):
             return await forward(request)
-        named = replace(request, body=json.dumps({**body_of(request), "account_name": ""}).encode())
+        named = request.having({**body_of(request), "account_name": ""})
         return replace(await forward(named), status=422)
 
     intercept(node, "new_account", handler)
@@ -83,15 +76,12 @@ def usage_key_is_always_the_same(node: Node) -> None:
     """Answer every `add_usage_api_key` with the value of the account's first key."""
     first: dict[str, JsonValue] = {}
 
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        if not given.accepted:
-            return given
-        told = members(json.loads(given.body))
+    def changed(request: Received, given: Answered) -> Answered:
+        told = given.told
         kept = first.setdefault(presented(request), told["usage_api_key"])
         return answer(given.status, {**told, "usage_api_key": kept})
 
-    intercept(node, "add_usage_api_key", handler)
+    change_accepted(node, "add_usage_api_key", changed)
 
 
 @mutant("KEYLIFE-030", also="EP-130 KEYLIFE-150 UKEY-050")

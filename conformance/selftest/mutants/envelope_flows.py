@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from conformance.selftest.tools.alter import Answered, Forward, Received, answer, body_of, intercept
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, body_of, change_refused, intercept
 from conformance.selftest.tools.alter_envelopes import (
     CONVERSION,
     MINTS,
@@ -118,7 +118,7 @@ def mints_give_the_signer_back(node: Node) -> None:
         message = data.get("message") if isinstance(data, dict) else None
         if not given.accepted or not isinstance(message, dict):
             return given
-        return answer(200, {**json.loads(given.body), "wallet_address": message["address"]})
+        return answer(200, {**given.told, "wallet_address": message["address"]})
 
     intercept(node, MINTS, handler)
 
@@ -127,15 +127,12 @@ def mints_give_the_signer_back(node: Node) -> None:
 def refused_mints_give_a_wallet_all_the_same(node: Node) -> None:
     """Show a wallet and a path in the refusal of a mint."""
 
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        if given.accepted:
-            return given
+    def changed(request: Received, given: Answered) -> Answered:
         derived = node.keys.wallet_key(int.from_bytes(request.body[-31:]) | 1)
         told = {"wallet_address": f"0x{derived[:20].hex()}", "derivation_path": "0x01"}
-        return answer(given.status, {**json.loads(given.body), **told})
+        return answer(given.status, {**given.told, **told})
 
-    intercept(node, MINTS, handler)
+    change_refused(node, MINTS, changed)
 
 
 @mutant("EP-030", "ERR-140", server_fault=True, also="ENV-400 VER-050")

@@ -4,33 +4,29 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from pydantic import JsonValue
 
-from conformance.selftest.tools.alter import Answered, Forward, Received, answer, body_of, intercept
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    answer,
+    body_of,
+    change_accepted,
+    change_refused,
+    intercept,
+)
 from conformance.selftest.tools.api_keys import key_book, presented, under
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import SERVED, WRITES
 from reference_node.node import Node
 
-Remark = Callable[[Received, Answered], Answered]
-
-
-def _remark(node: Node, operations: str | Iterable[str], remark: Remark) -> None:
-    """Change refusals before they go out."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        return given if given.accepted else remark(request, given)
-
-    intercept(node, operations, handler)
-
 
 def _told(given: Answered, **more: JsonValue) -> Answered:
     """Add members to a refusal."""
-    return replace(given, body=json.dumps({**json.loads(given.body), **more}).encode())
+    return given.having({**given.told, **more})
 
 
 # ------------------------------------------------------------------------------------- what does not look like one
@@ -39,26 +35,26 @@ def _told(given: Answered, **more: JsonValue) -> Answered:
 @mutant("ERR-140", also="VER-050")
 def refusals_redirect(node: Node) -> None:
     """Answer refusals of `remove_group` with status 303."""
-    _remark(node, "remove_group", lambda _, given: replace(given, status=303))
+    change_refused(node, "remove_group", lambda _, given: replace(given, status=303))
 
 
 @mutant("ERR-140", server_fault=True, also="EP-310 GRPLIFE-150 GRPLIFE-200 KEYLIFE-120 VER-050")
 def unknown_groups_are_server_faults(node: Node) -> None:
     """Answer status 500 instead of 404."""
-    _remark(node, WRITES, lambda _, given: replace(given, status=500) if given.status == 404 else given)
+    change_refused(node, WRITES, lambda _, given: replace(given, status=500) if given.status == 404 else given)
 
 
 @mutant("ERR-140")
 def refusals_say_success(node: Node) -> None:
     """Write `success: true` into refusals."""
-    _remark(node, WRITES, lambda _, given: _told(given, success=True))
+    change_refused(node, WRITES, lambda _, given: _told(given, success=True))
 
 
 @mutant("ERR-140", also="EP-030 EP-320")
 def refused_code_has_a_cid(node: Node) -> None:
     """Answer the CID of nothing from `get_service_action_ipfs_id` when the body is no string."""
     cid = answer(200, "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH")
-    _remark(node, "get_service_action_ipfs_id", lambda _, given: cid if given.status in {400, 422} else given)
+    change_refused(node, "get_service_action_ipfs_id", lambda _, given: cid if given.status in {400, 422} else given)
 
 
 @mutant("ERR-140", "ERR-150", also="ACC-120 KEYLIFE-180 KEYLIFE-190")
@@ -104,15 +100,12 @@ def refused_wallet_is_on_the_chain(node: Node) -> None:
             hidden.add(json.loads(made.body)["wallet_address"])
         return given
 
-    async def show(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        if not given.accepted:
-            return given
+    def show(_request: Received, given: Answered) -> Answered:
         kept = [item for item in json.loads(given.body) if item["wallet_address"] not in hidden]
-        return replace(given, body=json.dumps(kept).encode())
+        return given.having(kept)
 
     intercept(node, "create_wallet", create)
-    intercept(node, "list_wallets", show)
+    change_accepted(node, "list_wallets", show)
 
 
 @mutant("ERR-150", also="BILL-210 EP-030 LIST-170")
@@ -124,7 +117,7 @@ def half_of_a_refused_group_is_made(node: Node) -> None:
         body = body_of(request)
         if given.status == 422 and body:
             empty = {**body, "pkp_ids_permitted": [], "cid_hashes_permitted": []}
-            await forward(replace(request, body=json.dumps(empty).encode()))
+            await forward(request.having(empty))
         return given
 
     intercept(node, "add_group", handler)
@@ -136,13 +129,15 @@ def half_of_a_refused_group_is_made(node: Node) -> None:
 @mutant("ERR-160", each=[row("malformed", 422)], also="UKEY-360")
 def refusals_repeat_the_body(node: Node, status: int) -> None:
     """Repeat the body in refusals with status {status}."""
-    _remark(node, WRITES, lambda got, given: _told(given, near=got.body.decode()) if given.status == status else given)
+    change_refused(
+        node, WRITES, lambda got, given: _told(given, near=got.body.decode()) if given.status == status else given
+    )
 
 
 @mutant("ERR-160")
 def refusals_name_the_unknown_key(node: Node) -> None:
     """Repeat an unknown key in its refusal."""
-    _remark(node, SERVED, lambda got, given: _told(given, key=presented(got)) if given.status == 401 else given)
+    change_refused(node, SERVED, lambda got, given: _told(given, key=presented(got)) if given.status == 401 else given)
 
 
 @mutant("ERR-160", also="UKEY-360")
@@ -153,7 +148,7 @@ def refusals_name_the_powerless_key(node: Node) -> None:
         header = (b"x-refused-key", presented(got).encode())
         return replace(given, headers=(*given.headers, header)) if given.status == 403 else given
 
-    _remark(node, SERVED, named)
+    change_refused(node, SERVED, named)
 
 
 @mutant("ERR-160")
@@ -166,4 +161,4 @@ def refusals_spell_the_key_in_hex(node: Node) -> None:
             return given
         return _told(given, unknown=base64.b64decode(key).hex())
 
-    _remark(node, ("remove_usage_api_key", "update_usage_api_key_metadata"), named)
+    change_refused(node, ("remove_usage_api_key", "update_usage_api_key_metadata"), named)

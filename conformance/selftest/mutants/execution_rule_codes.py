@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from http import HTTPStatus
 
 from pydantic import JsonValue
@@ -46,7 +45,7 @@ def refused_codes_run_in_another_form(node: Node, canonical: Callable[[str], str
         form = canonical(str(sent["code"]))
         if given.status != HTTPStatus.FORBIDDEN or form == sent["code"]:
             return given
-        return await forward(replace(request, body=json.dumps({**sent, "code": form}).encode()))
+        return await forward(request.having({**sent, "code": form}))
 
     intercept(node, RUN, handler)
 
@@ -62,7 +61,7 @@ def one_code_is_decided_and_another_run(node: Node) -> None:
             return await forward(request)
         first, *_, last = codes
         other[first] = last
-        given = await forward(replace(request, body=json.dumps({"code": first}).encode()))
+        given = await forward(request.having({"code": first}))
         del other[first]
         return given
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from conformance.selftest.tools.accounts import account_of, permissions_of
-from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, wrap
+from conformance.selftest.tools.alter import Answered, Forward, Received, change_request, intercept, wrap
 from conformance.selftest.tools.alter_runs import RUN, Lists, all_groups, change_verdicts, decide, own_groups, permits
 from conformance.selftest.tools.api_keys import header, key_book, presented, under
 from conformance.selftest.tools.concurrent_requests import one_answer_at_a_time
@@ -133,10 +133,7 @@ def runs_need_no_key(node: Node) -> None:
     """Take a run without a key for one of the newest account."""
     book = key_book(node)
 
-    async def handler(request: Received, forward: Forward) -> Answered:
-        return await forward(request if presented(request) else under(request, book.accounts[-1]))
-
-    intercept(node, RUN, handler)
+    change_request(node, RUN, lambda request: request if presented(request) else under(request, book.accounts[-1]))
 
 
 @mutant("EXEC-090", also="AUTH-080 EXEC-040 EXEC-130 UKEY-330")
@@ -159,11 +156,7 @@ def keys_of_other_accounts_run(node: Node) -> None:
 @mutant("EXEC-250", also="AUTH-010 AUTH-030")
 def runs_take_the_key_as_bearer_alone(node: Node) -> None:
     """Ignore the key in `X-Api-Key` for runs."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        return await forward(under(request, "") if header(request, b"x-api-key") else request)
-
-    intercept(node, RUN, handler)
+    change_request(node, RUN, lambda request: under(request, "") if header(request, b"x-api-key") else request)
 
 
 @mutant(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from eth_utils.crypto import keccak
 
-from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, wrap
+from conformance.selftest.tools.alter import Answered, Received, note_accepted, wrap
 from conformance.selftest.tools.alter_runs import own_groups
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import WILDCARD
@@ -84,12 +84,9 @@ def all_wallets_are_all_of_the_node(node: Node, operation: str) -> None:
     """Take the wildcard for every wallet that `{operation}` made, registered in the account or not."""
     made: dict[bytes, int] = {}
 
-    async def note(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        if given.accepted:
-            told = json.loads(given.body)
-            made[keccak(bytes.fromhex(told["wallet_address"][2:]))] = int(told["derivation_path"], 16)
-        return given
+    def note(_request: Received, given: Answered) -> None:
+        told = json.loads(given.body)
+        made[keccak(bytes.fromhex(told["wallet_address"][2:]))] = int(told["derivation_path"], 16)
 
     def create(write: Callable[..., None], key: int, address: bytes, path: int, *labels: str) -> None:
         write(key, address, path, *labels)
@@ -113,4 +110,4 @@ def all_wallets_are_all_of_the_node(node: Node, operation: str) -> None:
     if operation == "create_wallet":
         wrap(node.accounts, "create_wallet", create)
     else:
-        intercept(node, operation, note)
+        note_accepted(node, operation, note)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import replace
 from urllib.parse import parse_qsl
 
 from conformance.selftest.tools.alter import Answered, Forward, Received, intercept
@@ -38,7 +37,7 @@ def key_in_the_body_opens(node: Node) -> None:
         if not isinstance(body, dict):
             return await forward(request)
         key = _first([str(body.pop(name, "")) for name in ("api_key", "x-api-key")], book)
-        changed = replace(request, body=json.dumps(body).encode())
+        changed = request.having(body)
         return await forward(under(changed, key) if key and not presented(request) else request)
 
     intercept(node, "add_group", handler)

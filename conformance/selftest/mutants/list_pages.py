@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from conformance.selftest.tools.accounts import View
-from conformance.selftest.tools.alter import Answered, Forward, Received, answer, change_query, intercept, refusal, wrap
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    answer,
+    answer_instead,
+    change_query,
+    intercept,
+    refusal,
+    wrap,
+)
 from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import LARGEST_PAGE
@@ -68,11 +78,7 @@ def pages_behind_the_last_are_the_last(node: Node) -> None:
 @mutant("LIST-100", server_fault=True)
 def empty_page_size_divides_by_zero(node: Node) -> None:
     """Answer `list_actions` with a page size of 0 with status 500."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        return refusal(500) if "page_size=0" in request.query else await forward(request)
-
-    intercept(node, "list_actions", handler)
+    answer_instead(node, "list_actions", refusal(500), lambda request: "page_size=0" in request.query)
 
 
 @mutant("LIST-100", also="ERR-150 LIST-120 LIST-150 LIST-170")

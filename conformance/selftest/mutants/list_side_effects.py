@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from conformance.selftest.tools.accounts import View
-from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, wrap
+from conformance.selftest.tools.alter import Answered, Forward, Received, change_accepted, intercept, wrap
 from conformance.selftest.tools.alter_payments import take_also
 from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant, row
@@ -100,11 +100,9 @@ def lists_are_cached_for_ever(node: Node) -> None:
     """Cache every answer of a list for good, for each caller that the list is open to."""
     answers: dict[tuple[str, str, str], Answered] = {}
 
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        return answers.setdefault((request.path, request.query, presented(request)), given) if given.accepted else given
-
-    intercept(node, LISTS, handler)
+    change_accepted(
+        node, LISTS, lambda request, given: answers.setdefault((request.path, request.query, presented(request)), given)
+    )
 
 
 @mutant("LIST-170", also="BILL-210 ERR-150")

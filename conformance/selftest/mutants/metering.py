@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -363,7 +362,7 @@ def call_by_a_removed_key_is_charged(node: Node, operation: str) -> None:
     async def learn(request: Received, forward: Forward) -> Answered:
         wallet, given = wallet_of(node, request), await forward(request)
         if given.accepted and wallet is not None:
-            owners[str(members(json.loads(given.body))["usage_api_key"])] = wallet
+            owners[str(given.told["usage_api_key"])] = wallet
         return given
 
     async def handler(request: Received, forward: Forward) -> Answered:

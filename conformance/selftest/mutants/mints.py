@@ -15,10 +15,12 @@ from conformance.selftest.tools.alter import (
     Forward,
     Received,
     answer,
+    answer_instead,
     body_of,
     change_answer,
     intercept,
     members,
+    note_accepted,
     refusal,
     wrap,
 )
@@ -48,11 +50,7 @@ def _change(node: Node, operation: str, change: Callable[[Told], Told]) -> None:
 )
 def mints_need_a_key(node: Node) -> None:
     """Refuse mints without a key."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        return await forward(request) if presented(request) else refusal(401)
-
-    intercept(node, MINTS, handler)
+    answer_instead(node, MINTS, refusal(401), lambda request: not presented(request))
 
 
 @mutant(
@@ -158,19 +156,16 @@ def mints_of_one_second_share_their_wallet(node: Node) -> None:
     def stamp(request: Received) -> JsonValue:
         return json.dumps(members(members(body_of(request).get("typed_data")).get("message")))
 
-    async def of_wallet(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        if given.accepted:
-            minted[stamp(request)] = json.loads(given.body)
-        return given
+    def of_wallet(request: Received, given: Answered) -> None:
+        minted[stamp(request)] = json.loads(given.body)
 
     async def of_key(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
         if not given.accepted or stamp(request) not in minted:
             return given
-        return answer(200, {**json.loads(given.body), **minted[stamp(request)]})
+        return answer(200, {**given.told, **minted[stamp(request)]})
 
-    intercept(node, WALLET_MINT, of_wallet)
+    note_accepted(node, WALLET_MINT, of_wallet)
     intercept(node, KEY_MINT, of_key)
 
 
@@ -183,7 +178,7 @@ def mint_gives_the_signers_wallet(node: Node) -> None:
         signer = address_in(body_of(request).get("typed_data"))
         if not given.accepted or signer is None:
             return given
-        return answer(200, {**json.loads(given.body), "wallet_address": to_checksum_address(signer)})
+        return answer(200, {**given.told, "wallet_address": to_checksum_address(signer)})
 
     intercept(node, WALLET_MINT, handler)
 

@@ -7,7 +7,18 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
-from conformance.selftest.tools.alter import Answered, Forward, Received, change_answer, intercept, members, refusal
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    answer_instead,
+    change_answer,
+    change_refused,
+    change_request,
+    intercept,
+    note_accepted,
+    refusal,
+)
 from conformance.selftest.tools.alter_payments import BALANCE, CONFIG, CONFIRM, INTEND, take, wallet_of
 from conformance.selftest.tools.api_keys import ask_as, header, key_book, live, presented, under
 from conformance.selftest.tools.mutant import mutant, row
@@ -17,11 +28,7 @@ from reference_node.node import Node
 @mutant("BILL-010", "AUTH-060")
 def publishable_key_needs_a_key(node: Node) -> None:
     """Answer the publishable key only to whoever presents some key."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        return await forward(request) if presented(request) else refusal(401)
-
-    intercept(node, CONFIG, handler)
+    answer_instead(node, CONFIG, refusal(401), lambda request: not presented(request))
 
 
 @mutant("AUTH-070")
@@ -52,11 +59,9 @@ def publishable_key_is_kept_from_worthless_proofs(node: Node) -> None:
 @mutant("AUTH-020", each=[row("balance", BALANCE), row("create", INTEND), row("confirm", CONFIRM)], also="AUTH-030")
 def billing_reads_one_header_alone(node: Node, operation: str) -> None:
     """Ignore `Authorization: Bearer` in `{operation}`."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        return await forward(under(request, "") if header(request, b"authorization") else request)
-
-    intercept(node, operation, handler)
+    change_request(
+        node, operation, lambda request: under(request, "") if header(request, b"authorization") else request
+    )
 
 
 @mutant("AUTH-020", also="AUTH-030 BILL-070")
@@ -77,11 +82,7 @@ def confirmation_by_bearer_credits_nothing(node: Node) -> None:
 @mutant("AUTH-010", each=[row("balance", BALANCE), row("create", INTEND), row("confirm", CONFIRM)], also="AUTH-030")
 def billing_reads_the_other_header_alone(node: Node, operation: str) -> None:
     """Ignore `X-Api-Key` in `{operation}`."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        return await forward(under(request, "") if request.key else request)
-
-    intercept(node, operation, handler)
+    change_request(node, operation, lambda request: under(request, "") if request.key else request)
 
 
 @mutant(
@@ -91,17 +92,14 @@ def billing_takes_unknown_keys_for_the_newest(node: Node, operation: str) -> Non
     """Answer `{operation}` to a key that nobody owns as if it were that of the account that was made last."""
     newest: list[str] = []
 
-    async def follow(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        if given.accepted:
-            newest.append(json.loads(given.body)["api_key"])
-        return given
+    def follow(_request: Received, given: Answered) -> None:
+        newest.append(json.loads(given.body)["api_key"])
 
     async def handler(request: Received, forward: Forward) -> Answered:
         unknown = presented(request) and wallet_of(node, request) is None
         return await forward(under(request, newest[-1]) if unknown and newest else request)
 
-    intercept(node, "new_account", follow)
+    note_accepted(node, "new_account", follow)
     intercept(node, operation, handler)
 
 
@@ -122,12 +120,7 @@ def refused_payments_cost_a_cent(node: Node, operation: str) -> None:
 @mutant("ERR-140", each=[row("create", INTEND), row("confirm", CONFIRM)])
 def refused_payments_look_like_successes(node: Node, operation: str) -> None:
     """Refuse `{operation}` with status 200."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        return given if given.accepted else replace(given, status=200)
-
-    intercept(node, operation, handler)
+    change_refused(node, operation, lambda _, given: replace(given, status=200))
 
 
 @mutant("ERR-160", each=[row("create", INTEND), row("confirm", CONFIRM), row("balance", BALANCE)])
@@ -138,8 +131,7 @@ def refused_payments_repeat_the_key(node: Node, operation: str) -> None:
         given = await forward(request)
         if given.accepted:
             return given
-        told = {**members(json.loads(given.body)), "detail": f"the key {presented(request)} may not do that"}
-        return replace(given, body=json.dumps(told).encode())
+        return given.having({**given.told, "detail": f"the key {presented(request)} may not do that"})
 
     intercept(node, operation, handler)
 
@@ -155,7 +147,7 @@ def payment_bodies_may_be_arrays(node: Node, operation: str) -> None:
         except (ValueError, RecursionError):
             return await forward(request)
         if isinstance(body, list) and operation in known:
-            return await forward(replace(request, body=json.dumps(known[operation]).encode()))
+            return await forward(request.having(known[operation]))
         given = await forward(request)
         if given.accepted:
             known[operation] = body
@@ -172,8 +164,7 @@ def billing_answers_hold_the_account_key(node: Node, operation: str) -> None:
         given = await forward(request)
         if not given.accepted or not presented(request):
             return given
-        told = {**members(json.loads(given.body)), "account": presented(request)}
-        return replace(given, body=json.dumps(told).encode())
+        return given.having({**given.told, "account": presented(request)})
 
     intercept(node, operation, handler)
 
@@ -186,7 +177,7 @@ def billing_answers_hold_the_usage_key(node: Node, operation: str) -> None:
         given = await forward(request)
         if given.status != 403:
             return given
-        return replace(given, headers=(*given.headers, (b"x-presented-key", presented(request).encode())))
+        return given.headed(b"x-presented-key", presented(request).encode())
 
     intercept(node, operation, handler)
 

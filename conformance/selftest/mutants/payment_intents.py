@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
 from itertools import count
 
 from pydantic import JsonValue
@@ -63,7 +61,7 @@ def wallets_may_pay_less_than_the_minimum(node: Node) -> None:
         body = body_of(request)
         cents = body.get("amount_cents")
         if type(cents) is int and 0 < cents < MINIMUM_CENTS and not presented(request):
-            request = replace(request, body=json.dumps({**body, "amount_cents": MINIMUM_CENTS}).encode())
+            request = request.having({**body, "amount_cents": MINIMUM_CENTS})
         return await forward(request)
 
     intercept(node, INTEND, handler)

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import re
 import threading
 import time
-from dataclasses import replace
 
 from pydantic import JsonValue
 
-from conformance.selftest.tools.alter import Answered, Forward, Received, answer, body_of, intercept, refusal, wrap
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    answer,
+    answer_instead,
+    body_of,
+    intercept,
+    refusal,
+    wrap,
+)
 from conformance.selftest.tools.alter_payments import (
     BALANCE,
     CONFIRM,
@@ -123,11 +131,7 @@ def billing_needs_no_credential(node: Node, operation: str) -> None:
 @mutant("BILL-230")
 def wallets_buy_nothing(node: Node) -> None:
     """Refuse intents that an admin wallet asks for by its proof."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        return await forward(request) if presented(request) else refusal(401)
-
-    intercept(node, INTEND, handler)
+    answer_instead(node, INTEND, refusal(401), lambda request: not presented(request))
 
 
 @mutant("BILL-100", each=[row("line", "\n")], also="BILL-090")
@@ -172,7 +176,7 @@ def amount_is_the_word_of_the_confirmation(node: Node) -> None:
     async def handler(request: Received, forward: Forward) -> Answered:
         body = body_of(request)
         stated, wallet = body.pop("amount_cents", None), wallet_of(node, request)
-        given = await forward(replace(request, body=json.dumps(body).encode()))
+        given = await forward(request.having(body))
         if isinstance(stated, int) and given.accepted and wallet is not None:
             give(node, wallet, stated)
         return given

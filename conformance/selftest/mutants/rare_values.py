@@ -16,6 +16,7 @@ from conformance.selftest.tools.alter import (
     Forward,
     Received,
     answer,
+    answer_instead,
     body_of,
     change_body,
     intercept,
@@ -127,11 +128,9 @@ def fails_on_a_rare_body(node: Node, which: str) -> None:
 @mutant("EP-320", server_fault=True)
 def fails_on_code_with_a_carriage_return(node: Node) -> None:
     """Answer 500 where code with both kinds of line end is asked for its CID."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        return answer(500, {"title": "error"}) if b"\\r\\n" in request.body else await forward(request)
-
-    intercept(node, "get_service_action_ipfs_id", handler)
+    answer_instead(
+        node, "get_service_action_ipfs_id", answer(500, {"title": "error"}), lambda request: b"\\r\\n" in request.body
+    )
 
 
 @mutant(

@@ -11,7 +11,18 @@ from dataclasses import replace
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from conformance.selftest.tools.accounts import account_of
-from conformance.selftest.tools.alter import CORE, Answered, Forward, Received, intercept, members, refusal, wrap
+from conformance.selftest.tools.alter import (
+    CORE,
+    Answered,
+    Forward,
+    Received,
+    answer_instead,
+    change_accepted,
+    intercept,
+    members,
+    refusal,
+    wrap,
+)
 from conformance.selftest.tools.api_keys import header, key_book, under
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import LISTS
@@ -70,11 +81,7 @@ def odd_keys_break_the_node(node: Node, breaks: object) -> None:
 @mutant("LIST-100", server_fault=True, each=[row("begins-again", lambda query: "?" in query)])
 def odd_queries_break_the_node(node: Node, breaks: object) -> None:
     """Answer a query of a list that the label tells with status 500."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        return refusal(500) if callable(breaks) and breaks(request.query) else await forward(request)
-
-    intercept(node, LISTS, handler)
+    answer_instead(node, LISTS, refusal(500), lambda request: callable(breaks) and breaks(request.query))
 
 
 class AsPost:
@@ -178,27 +185,20 @@ def chunked_bodies_are_lost(node: Node) -> None:
 def tags_are_made_of_ids(node: Node) -> None:
     """Tag `list_groups` by the ids alone, and answer 304 to a client that names that tag."""
 
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        if not given.accepted:
-            return given
+    def changed(request: Received, given: Answered) -> Answered:
         ids = [members(item).get("id") for item in json.loads(given.body)]
         tag = f'"{hashlib.sha256(repr((request.key, ids)).encode()).hexdigest()}"'.encode()
         if header(request, b"if-none-match") == tag.decode():
             return Answered(304, ((b"etag", tag),), b"")
-        return replace(given, headers=(*given.headers, (b"etag", tag)))
+        return given.headed(b"etag", tag)
 
-    intercept(node, "list_groups", handler)
+    change_accepted(node, "list_groups", changed)
 
 
 @mutant("LIST-170", "ACC-110", also="AUTH-040 AUTH-050")
 def tags_are_always_current(node: Node) -> None:
     """Answer 304 to every list that names the tag of an earlier answer."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        return Answered(304, (), b"") if header(request, b"if-none-match") else await forward(request)
-
-    intercept(node, LISTS, handler)
+    answer_instead(node, LISTS, Answered(304, (), b""), lambda request: header(request, b"if-none-match"))
 
 
 @mutant("AUTH-080", each=["add_pkp_to_group", "add_action_to_group", "remove_pkp_from_group"])

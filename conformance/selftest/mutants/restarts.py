@@ -20,13 +20,16 @@ from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
+    answer_instead,
     body_of,
+    change_accepted,
     change_answer,
     change_items,
     each,
     intercept,
     lasting,
     members,
+    note_accepted,
     refusal,
     wrap,
 )
@@ -87,7 +90,7 @@ def _change_lists(
         given = await forward(request)
         if not given.accepted or in_group not in {None, _is_of_group(request)}:
             return given
-        return replace(given, body=json.dumps(change(request.key, json.loads(given.body))).encode())
+        return given.having(change(request.key, json.loads(given.body)))
 
     intercept(node, operation, handler)
 
@@ -213,17 +216,14 @@ def restart_lets_removed_usage_keys_read(node: Node) -> None:
     owners: dict[str, str] = lasting(node, "owners", {})
     readers = dict(owners)
 
-    async def remove(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        if given.accepted:
-            owners[str(body_of(request)["usage_api_key"])] = presented(request)
-        return given
+    def remove(request: Received, _given: Answered) -> None:
+        owners[str(body_of(request)["usage_api_key"])] = presented(request)
 
     async def read(request: Received, forward: Forward) -> Answered:
         owner = readers.get(presented(request))
         return await forward(under(request, owner) if owner else request)
 
-    intercept(node, "remove_usage_api_key", remove)
+    note_accepted(node, "remove_usage_api_key", remove)
     intercept(node, "list_groups", read)
 
 
@@ -351,17 +351,14 @@ def restart_counts_from_the_beginning(node: Node, operation: str) -> None:
     made: dict[object, list[Answered]] = lasting(node, "made", {})
     number: Counter[object] = Counter()
 
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        if not given.accepted:
-            return given
+    def changed(request: Received, given: Answered) -> Answered:
         caller = request.key or address_in(body_of(request).get("typed_data"))
         of_caller = made.setdefault(caller, [])
         of_caller.append(given)
         number[caller] += 1
         return of_caller[number[caller] - 1]
 
-    intercept(node, operation, handler)
+    change_accepted(node, operation, changed)
 
 
 @mutant("MINT-040", restarts=True)
@@ -393,11 +390,8 @@ def restart_forgets_minted_usage_keys(node: Node) -> None:
         minted.add(str(members(value)["usage_api_key"]))
         return value
 
-    async def refuse(request: Received, forward: Forward) -> Answered:
-        return refusal(401) if presented(request) in before else await forward(request)
-
     change_answer(node, KEY_MINT, note)
-    intercept(node, RUN, refuse)
+    answer_instead(node, RUN, refusal(401), lambda request: presented(request) in before)
 
 
 @mutant("MODE-110", "ERR-080", also="ACC-160 CHAIN-100 CHAIN-110 MODE-230", restarts=True)

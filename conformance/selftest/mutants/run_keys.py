@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from dataclasses import replace
 
 from conformance.selftest.tools.accounts import permissions_of
-from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, refusal, wrap
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer_instead, intercept, refusal, wrap
 from conformance.selftest.tools.alter_runs import RUN, Lists, all_groups, decide, own_groups
 from conformance.selftest.tools.api_keys import header, key_book, presented, under
 from conformance.selftest.tools.mutant import mutant
@@ -130,21 +128,13 @@ def broad_keys_do_not_run(node: Node) -> None:
 @mutant("AUTH-010", "EXEC-250", also="AUTH-030")
 def runs_take_bearer_keys_alone(node: Node) -> None:
     """Refuse runs with a key in `X-Api-Key`."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        return refusal(401) if header(request, b"x-api-key") else await forward(request)
-
-    intercept(node, RUN, handler)
+    answer_instead(node, RUN, refusal(401), lambda request: header(request, b"x-api-key"))
 
 
 @mutant("AUTH-020", "AUTH-030")
 def runs_take_no_bearer_keys(node: Node) -> None:
     """Refuse runs without a key in `X-Api-Key`."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        return await forward(request) if header(request, b"x-api-key") else refusal(401)
-
-    intercept(node, RUN, handler)
+    answer_instead(node, RUN, refusal(401), lambda request: not header(request, b"x-api-key"))
 
 
 @mutant("AUTH-030", also="AUTH-080 ERR-100 EXEC-030 EXEC-070 EXEC-090 UKEY-270 UKEY-290 UKEY-300")
@@ -195,7 +185,6 @@ def refusals_of_runs_tell_the_key(node: Node) -> None:
         given = await forward(request)
         if given.accepted:
             return given
-        told = {**json.loads(given.body), "detail": f"the key {presented(request)} may not"}
-        return replace(given, body=json.dumps(told).encode())
+        return given.having({**given.told, "detail": f"the key {presented(request)} may not"})
 
     intercept(node, RUN, handler)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import groupby
 
-from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, members, wrap
+from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, wrap
 from conformance.selftest.tools.alter_runs import RUN, Sandboxed, change_code, change_logs, change_result
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
@@ -46,7 +45,7 @@ def tabs_in_logs_are_not_escaped(node: Node) -> None:
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
-        logs = members(json.loads(given.body)).get("logs") if given.accepted else None
+        logs = given.told.get("logs") if given.accepted else None
         return replace(given, body=given.body.replace(rb"\t", b"\t")) if logs and "\t" in str(logs) else given
 
     intercept(node, RUN, handler)

@@ -15,6 +15,7 @@ from conformance.selftest.tools.alter import (
     change_body,
     intercept,
     members,
+    note_accepted,
     wrap,
 )
 from conformance.selftest.tools.alter_runs import RUN, Sandboxed, change_code
@@ -93,13 +94,10 @@ def cids_are_run(node: Node) -> None:
     """Run the code of a CID that the node has computed."""
     known: dict[str, str] = {}
 
-    async def remember(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        if given.accepted:
-            known[json.loads(given.body)] = json.loads(request.body)
-        return given
+    def remember(request: Received, given: Answered) -> None:
+        known[json.loads(given.body)] = json.loads(request.body)
 
-    intercept(node, "get_service_action_ipfs_id", remember)
+    note_accepted(node, "get_service_action_ipfs_id", remember)
     change_body(node, RUN, lambda value: _with_code(members(value), known))
 
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
-
 from pydantic import JsonValue
 
-from conformance.selftest.tools.alter import Answered, Forward, Received, change_answer, intercept, members
+from conformance.selftest.tools.alter import Answered, Forward, Received, change_answer, intercept
 from conformance.selftest.tools.alter_envelopes import CONVERSION, MINTS
 from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant, row
@@ -31,8 +28,7 @@ def signed_answer_holds_the_presented_key(node: Node, operation: str) -> None:
         given = await forward(request)
         if not given.accepted or not presented(request):
             return given
-        told = {**members(json.loads(given.body)), "caller": presented(request)}
-        return replace(given, body=json.dumps(told).encode())
+        return given.having({**given.told, "caller": presented(request)})
 
     intercept(node, operation, handler)
 

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable, Iterable
 
-from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, members, refusal, wrap
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    answer,
+    answer_instead,
+    intercept,
+    refusal,
+    wrap,
+)
 from conformance.selftest.tools.alter_payments import BALANCE, INTEND, give, wallet_of
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import WRITES
@@ -73,7 +81,7 @@ def balance_falls_below_zero(node: Node) -> None:
         debt = debts.get(wallet_of(node, request) or Address(b""), 0)
         if not given.accepted or not debt:
             return given
-        shown = members(json.loads(given.body))
+        shown = given.told
         return answer(given.status, {**shown, "balance_cents": int(str(shown["balance_cents"])) - debt})
 
     intercept(node, WRITES, write)
@@ -126,11 +134,7 @@ def write_needs_no_credit(node: Node, operation: str) -> None:
 )
 def read_needs_credit(node: Node, operation: str) -> None:
     """Refuse `{operation}` with 402 where there is no credit."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        return refusal(402) if _without_credit(node, request) else await forward(request)
-
-    intercept(node, operation, handler)
+    answer_instead(node, operation, refusal(402), lambda request: _without_credit(node, request))
 
 
 @mutant("BILL-030", on=sells_credits, also="BILL-040 BILL-160")

@@ -21,6 +21,7 @@ from conformance.selftest.tools.alter import (
     change_items,
     each,
     intercept,
+    note_accepted,
     wrap,
 )
 from conformance.selftest.tools.api_keys import Members, change_new_keys, change_secrets, presented
@@ -83,7 +84,7 @@ def large_group_ids_are_rounded(node: Node) -> None:
             return await forward(request)
         rounded[str(body.get("name"))] = [int(float(group)) for group in large]
         body.update({name: [] for name in PERMISSION_ARRAYS})
-        return await forward(replace(request, body=json.dumps(body).encode()))
+        return await forward(request.having(body))
 
     intercept(node, "add_usage_api_key", create)
     change_items(
@@ -104,14 +105,11 @@ def list_shows_the_key(node: Node, show: Callable[[str], Members]) -> None:
     """Show in `list_api_keys` what the value of each key is; the label says in which form."""
     values: dict[str, str] = {}
 
-    async def remember(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        if given.accepted:
-            value = json.loads(given.body)["usage_api_key"]
-            values[f"0x{keccak(base64.b64decode(value)).hex()}"] = value
-        return given
+    def remember(_request: Received, given: Answered) -> None:
+        value = json.loads(given.body)["usage_api_key"]
+        values[f"0x{keccak(base64.b64decode(value)).hex()}"] = value
 
-    intercept(node, "add_usage_api_key", remember)
+    note_accepted(node, "add_usage_api_key", remember)
 
     def shown(item: Members) -> Members:
         value = values.get(str(item["api_key_hash"]))

@@ -15,8 +15,10 @@ from conformance.selftest.tools.alter import (
     Forward,
     Received,
     answer,
+    answer_instead,
     change_answer,
     change_items,
+    change_refused,
     each,
     intercept,
     members,
@@ -82,11 +84,7 @@ def _at(document: JsonValue, *names: str) -> Members:
 )
 def path_is_not_served(node: Node, operation: str) -> None:
     """Answer 404 to `{operation}`."""
-
-    async def handler(_: Received, __: Forward) -> Answered:
-        return refusal(404)
-
-    intercept(node, operation, handler)
+    answer_instead(node, operation, refusal(404))
 
 
 def _without_path(found: Members, name: str) -> Members:
@@ -154,11 +152,7 @@ def scripts_of_the_viewer_are_plain_text(node: Node) -> None:
 @mutant("VER-030")
 def viewer_is_json(node: Node) -> None:
     """Answer JSON as the viewer."""
-
-    async def handler(_: Received, __: Forward) -> Answered:
-        return answer(200, {"openapi": "3.1.0", "see": "/core/v1/openapi.json"})
-
-    intercept(node, VIEWER, handler)
+    answer_instead(node, VIEWER, answer(200, {"openapi": "3.1.0", "see": "/core/v1/openapi.json"}))
 
 
 @mutant("VER-040")
@@ -216,14 +210,11 @@ def payers_are_described_as_numbers(node: Node) -> None:
 def refusals_lack_a_described_member(node: Node) -> None:
     """Leave `code` out of refusals, though the description requires it."""
 
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        if given.accepted:
-            return given
+    def changed(_request: Received, given: Answered) -> Answered:
         kept = {name: value for name, value in json.loads(given.body).items() if name != "code"}
-        return replace(given, body=json.dumps(kept).encode())
+        return given.having(kept)
 
-    intercept(node, ("create_wallet", "remove_group"), handler)
+    change_refused(node, ("create_wallet", "remove_group"), changed)
 
 
 @mutant("VER-050")

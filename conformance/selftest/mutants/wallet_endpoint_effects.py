@@ -15,6 +15,7 @@ from conformance.selftest.tools.alter import (
     Forward,
     Received,
     answer,
+    change_accepted,
     change_answer,
     change_body,
     change_items,
@@ -168,12 +169,7 @@ def answer_is_wrong(node: Node, operation: str, change: Callable[[JsonValue], Js
 @mutant("EP-400")
 def account_exists_refuses_unknown_keys(node: Node) -> None:
     """Refuse a key that nobody owns in `account_exists`, though the profile states that it answers false."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        return refusal(401) if given.accepted and given.body == b"false" else given
-
-    intercept(node, "account_exists", handler)
+    change_accepted(node, "account_exists", lambda _, given: refusal(401) if given.body == b"false" else given)
 
 
 @mutant("EP-320", also="ACT-140 ACT-160 EP-330")

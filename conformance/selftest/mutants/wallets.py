@@ -17,6 +17,7 @@ from conformance.selftest.tools.alter import (
     change_answer,
     change_body,
     change_items,
+    change_refused,
     each,
     intercept,
     members,
@@ -109,15 +110,14 @@ def refusals_tell_the_private_key(node: Node) -> None:
         paths.append(path)
         write(acting_key, wallet, path, *labels)
 
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        if given.accepted or not paths:
+    def changed(_request: Received, given: Answered) -> Answered:
+        if not paths:
             return given
         header = (b"x-debug", node.keys.wallet_key(paths[-2:][0]).hex().encode())
         return replace(given, headers=(*given.headers, header))
 
     wrap(node.accounts, "create_wallet", create)
-    intercept(node, ("add_pkp_to_group", "remove_pkp_from_group"), handler)
+    change_refused(node, ("add_pkp_to_group", "remove_pkp_from_group"), changed)
 
 
 class PathsAreKeys(KeyDerivation):

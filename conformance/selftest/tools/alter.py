@@ -62,6 +62,10 @@ class Received:
         """The key in `X-Api-Key`."""
         return dict(self.headers).get(b"x-api-key", b"").decode() or None
 
+    def having(self, value: JsonValue) -> Received:
+        """Return the request with this JSON as its body."""
+        return replace(self, body=json.dumps(value).encode())
+
 
 @dataclass(frozen=True)
 class Answered:
@@ -75,6 +79,19 @@ class Answered:
     def accepted(self) -> bool:
         """Whether it is a 2xx."""
         return 200 <= self.status < 300
+
+    @property
+    def told(self) -> dict[str, JsonValue]:
+        """The members of its JSON object; none of other JSON."""
+        return members(json.loads(self.body))
+
+    def having(self, value: JsonValue) -> Answered:
+        """Return the answer with this JSON as its body."""
+        return replace(self, body=json.dumps(value).encode())
+
+    def headed(self, name: bytes, value: bytes) -> Answered:
+        """Return the answer with a further header."""
+        return replace(self, headers=(*self.headers, (name, value)))
 
 
 UNREADABLE = (AttributeError, KeyError, RecursionError, TypeError, ValueError)
@@ -105,6 +122,60 @@ def intercept(node: Node, operations: str | Iterable[str], handler: Handler) -> 
     """Hand every request of these operations to the handler; its `forward` asks the node as it was."""
     names = frozenset([operations] if isinstance(operations, str) else operations)
     node.app.add_middleware(Interception, names=names, handler=handler)
+
+
+def change_request(node: Node, operations: str | Iterable[str], change: Callable[[Received], Received]) -> None:
+    """Rewrite requests."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        return await forward(change(request))
+
+    intercept(node, operations, handler)
+
+
+def answer_instead(
+    node: Node, operations: str | Iterable[str], given: Answered, when: Callable[[Received], object] = lambda _: True
+) -> None:
+    """Answer this to the requests that `when` names; the node never sees them."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        return given if when(request) else await forward(request)
+
+    intercept(node, operations, handler)
+
+
+def change_accepted(
+    node: Node, operations: str | Iterable[str], change: Callable[[Received, Answered], Answered]
+) -> None:
+    """Rewrite answers to what was accepted; `change` also gets the request."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        return change(request, given) if given.accepted else given
+
+    intercept(node, operations, handler)
+
+
+def note_accepted(node: Node, operations: str | Iterable[str], note: Callable[[Received, Answered], object]) -> None:
+    """Tell `note` of each request that is accepted, and of its answer."""
+
+    def noted(request: Received, given: Answered) -> Answered:
+        note(request, given)
+        return given
+
+    change_accepted(node, operations, noted)
+
+
+def change_refused(
+    node: Node, operations: str | Iterable[str], change: Callable[[Received, Answered], Answered]
+) -> None:
+    """Rewrite refusals; `change` also gets the request."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        return given if given.accepted else change(request, given)
+
+    intercept(node, operations, handler)
 
 
 def change_body(node: Node, operations: str | Iterable[str], change: Callable[[JsonValue], JsonValue]) -> None:
