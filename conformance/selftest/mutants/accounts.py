@@ -74,11 +74,7 @@ def groups_are_not_created(node: Node) -> None:
 @mutant("ACC-090", also="EP-260 LIST-050 LIST-170")
 def only_one_action_is_kept(node: Node) -> None:
     """Show in the account's list of actions only the one that was registered first."""
-
-    def actions(view: Read, account: int, page: int, size: int) -> list[object]:
-        return view(account, page, size)[:1] if page == 0 else []
-
-    wrap(node.accounts, "actions", actions)
+    wrap(node.accounts, "actions", lambda view, account, page, size: view(account, page, size)[:1] if page == 0 else [])
 
 
 @mutant("ACC-110", each=[row("groups", breaks="AKEY-060"), "wallets", row("actions", also="EP-260"), "usage_keys"])

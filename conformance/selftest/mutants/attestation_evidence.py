@@ -34,11 +34,9 @@ def listing_does_not_link_the_certificate(node: Node) -> None:
 @mutant("ATT-070", also="ATT-180")
 def certificate_file_is_no_certificate(node: Node) -> None:
     """Serve the certificate file in DER, bound by the quote."""
-
-    def der(body: bytes) -> bytes:
-        return load_pem_x509_certificates(body)[0].public_bytes(Encoding.DER)
-
-    change_bound_file(node, certificate_name(node), der)
+    change_bound_file(
+        node, certificate_name(node), lambda body: load_pem_x509_certificates(body)[0].public_bytes(Encoding.DER)
+    )
 
 
 @mutant("ATT-080")

@@ -173,11 +173,10 @@ def contract_address_changes_with_a_write(node: Node, operation: str) -> None:
         written.append(value)
         return value
 
-    def changed(value: JsonValue) -> JsonValue:
-        return {**members(value), "contract_address": f"0x{'11' * 20}"} if written else value
-
     change_answer(node, operation, note)
-    change_answer(node, CONFIG, changed)
+    change_answer(
+        node, CONFIG, lambda value: {**members(value), "contract_address": f"0x{'11' * 20}"} if written else value
+    )
 
 
 @mutant("CHAIN-190")

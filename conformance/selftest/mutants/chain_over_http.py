@@ -10,7 +10,7 @@ from conformance.selftest.tools.accounts import account_of, permissions_of
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.alter_runs import Lists, all_groups, change_verdicts, decide, own_groups
 from conformance.selftest.tools.mutant import mutant
-from reference_node.chain.account_config import KeyInfo, UsageKey, Wallet
+from reference_node.chain.account_config import KeyInfo, UsageKey
 from reference_node.node import Node
 from reference_node.permission.keys import address_of
 from reference_node.permission.runs import Run
@@ -44,11 +44,8 @@ def wallets_of_other_origin_are_not_listed(node: Node) -> None:
         own.add(address)
         return write(account, address, *others)
 
-    def listed(view: View, *asked: int) -> list[Wallet]:
-        return [wallet for wallet in view(*asked) if wallet.address in own]
-
     wrap(node.accounts, "create_wallet", create)
-    wrap(node.accounts, "wallets", listed)
+    wrap(node.accounts, "wallets", lambda view, *asked: [wallet for wallet in view(*asked) if wallet.address in own])
 
 
 @mutant("CHAIN-050", also="AUTH-050 EXEC-260 KEYLIFE-080 KEYLIFE-150")

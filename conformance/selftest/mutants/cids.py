@@ -153,11 +153,9 @@ def any_text_is_a_cid(node: Node) -> None:
 @mutant("ACT-170", also="ACT-090")
 def cids_are_known_by_their_length(node: Node) -> None:
     """Take any 46 characters that begin with Qm as `action_ipfs_cid`."""
-
-    def stored(text: str) -> bytes | None:
-        return cid_hash(text) if text.startswith("Qm") and len(text) == 46 and not is_cid(text) else None
-
-    _take_as_cids(node, stored)
+    _take_as_cids(
+        node, lambda text: cid_hash(text) if text.startswith("Qm") and len(text) == 46 and not is_cid(text) else None
+    )
 
 
 def _take_as_cids(node: Node, stored: Callable[[str], bytes | None]) -> None:

@@ -70,8 +70,4 @@ def more_fields_do_no_harm(node: Node) -> None:
 @mutant("ENV-100", also="ENV-110 ENV-120 ENV-220")
 def aliases_of_types_are_good(node: Node) -> None:
     """Accept `uint` for `uint256`, and blanks around a type."""
-
-    def plain(fields: object) -> str:
-        return re.sub('"uint"', '"uint256"', re.sub(' *"', '"', json.dumps(fields, sort_keys=True)))
-
-    _types(node, plain)
+    _types(node, lambda fields: re.sub('"uint"', '"uint256"', re.sub(' *"', '"', json.dumps(fields, sort_keys=True))))

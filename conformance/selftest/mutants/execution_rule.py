@@ -152,9 +152,6 @@ def all_wallets_are_those_of_all_accounts(node: Node) -> None:
     """Let a group that permits all wallets permit those of other accounts, too."""
     accounts = accounts_made(node)
 
-    def executable(key: int, action: bytes, wallet: bytes) -> bool:
-        return any(permits(one, action, wallet) for one in own_groups(node, key))
-
     def wallet_key(original: Callable[[Run, bytes], bytes], run: Run, pkp_id: bytes) -> bytes:
         try:
             return original(run, pkp_id)
@@ -164,5 +161,7 @@ def all_wallets_are_those_of_all_accounts(node: Node) -> None:
                 raise
             return node.keys.wallet_key(found[0].derivation_path)
 
-    _decide_wallets(node, executable)
+    _decide_wallets(
+        node, lambda key, action, wallet: any(permits(one, action, wallet) for one in own_groups(node, key))
+    )
     wrap(node.runs, "wallet_key", wallet_key)

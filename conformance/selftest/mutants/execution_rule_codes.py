@@ -23,10 +23,7 @@ def codes_alike_are_one_action(node: Node, canonical: Callable[[str], str]) -> N
     """Take codes with the same canonical form for one action: that which ran first; the label names the form."""
     known: dict[str, bytes] = {}
 
-    def action(original: Callable[[str], bytes], code: str) -> bytes:
-        return known.setdefault(canonical(code), original(code))
-
-    wrap(node.runs, "action", action)
+    wrap(node.runs, "action", lambda original, code: known.setdefault(canonical(code), original(code)))
 
 
 @mutant(

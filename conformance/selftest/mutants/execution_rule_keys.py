@@ -180,11 +180,8 @@ def latest_key_of_the_account_decides(node: Node) -> None:
         latest[account_of(node, key)] = key
         return view(key, cid_hash)
 
-    def can_execute(view: Callable[..., bool], key: int, *use: bytes) -> bool:
-        return view(latest.get(account_of(node, key), key), *use)
-
     wrap(node.accounts, "can_run", can_run)
-    wrap(node.accounts, "can_execute", can_execute)
+    wrap(node.accounts, "can_execute", lambda view, key, *use: view(latest.get(account_of(node, key), key), *use))
 
 
 @mutant("EXEC-050", also="AUTH-080 BILL-180 EXEC-030 EXEC-090 EXEC-130 EXEC-180 EXEC-260 EXEC-270 UKEY-270")

@@ -215,11 +215,8 @@ def some_callers_write_for_nothing(node: Node, kind: str) -> None:
         free.set(bool(header(request, b"authorization")) if kind == "bearer" else is_by_usage_key(node, request))
         return await forward(request)
 
-    def settle(original: Callable[..., object], hold: object, cents: int) -> object:
-        return original(hold, 0 if free.get() else cents)
-
     intercept(node, WRITES, handler)
-    wrap(node.billing, "settle", settle)
+    wrap(node.billing, "settle", lambda original, hold, cents: original(hold, 0 if free.get() else cents))
 
 
 @mutant("BILL-140", also="LIM-050")

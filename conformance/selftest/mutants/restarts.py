@@ -306,14 +306,11 @@ def restart_forgets_keys(node: Node, kind: str) -> None:
     known: set[int] = lasting(node, "known", set())
     before = frozenset(known)
 
-    def ask(original: Callable[[int], object], hashed: int) -> object:
-        return original(0 if hashed in before else hashed)
-
     def make(write: Write, acting: int, what: object, *others: object) -> None:
         known.add(what.key_hash if isinstance(what, UsageKey) else acting)
         write(acting, what, *others)
 
-    wrap(node.accounts, "key_info", ask)
+    wrap(node.accounts, "key_info", lambda original, hashed: original(0 if hashed in before else hashed))
     wrap(node.accounts, "new_account" if kind == "account" else "set_usage_key", make)
 
 
