@@ -21,7 +21,16 @@ from conformance.selftest.tools.alter import (
     refusal,
     wrap,
 )
-from conformance.selftest.tools.alter_envelopes import About, Check, address_in, around_verdict, members_of
+from conformance.selftest.tools.alter_envelopes import (
+    About,
+    Check,
+    address_in,
+    around_verdict,
+    members_of,
+    stated_chain,
+    stated_flow,
+    stated_time,
+)
 from conformance.selftest.tools.alter_payments import (
     BALANCE,
     CONFIRM,
@@ -36,9 +45,10 @@ from conformance.selftest.tools.api_keys import header, key_book, presented, und
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.interface import Address
 from reference_node.node import Node
-from reference_node.permission.typed_data import Flow, Members
+from reference_node.permission.typed_data import Members
 from reference_node.problems import BadRequest
 
+Facts = Callable[[Members, About], About]
 ENDPOINTS = [row("create", INTEND), row("confirm", CONFIRM)]
 
 
@@ -80,15 +90,6 @@ def _as_it_was(original: Check, data: object, signature: object, about: About) -
     return original(data, signature, **about)
 
 
-def _believes(node: Node, operation: str, change: Callable[[Members, About], About]) -> None:
-    """Verify the proofs of one operation against changed facts."""
-
-    def verify(original: Check, data: object, signature: object, about: About) -> object:
-        return original(data, signature, **about | change(members_of(data), about))
-
-    _judge_proofs(node, operation, verify)
-
-
 @mutant("BILL-240", "BILL-260", each=ENDPOINTS, also="ENV-210 ENV-220 ENV-390 ERR-060")
 def proof_is_not_verified(node: Node, operation: str) -> None:
     """Believe any `X-Wallet-Auth` that names a wallet in `{operation}`, whoever signed it."""
@@ -104,37 +105,25 @@ def proof_is_not_verified(node: Node, operation: str) -> None:
     _judge_proofs(node, operation, verify)
 
 
-def _issued(document: Members) -> About:
-    message = document.get("message")
-    return {"now": int(str(message.get("issuedAt")))} if isinstance(message, dict) else {}
+@mutant(
+    "BILL-240",
+    each=[
+        row(f"{label}-{call}", operation, facts, also=also)
+        for call, operation in (("create", INTEND), ("confirm", CONFIRM))
+        for label, facts, also in (
+            ("any-time", stated_time, "BILL-300 ERR-050 LIM-020"),
+            ("any-chain", stated_chain, "ENV-200 ERR-040"),
+            ("any-flow", stated_flow, "BILL-230 ENV-140 ENV-150 ERR-030"),
+        )
+    ],
+)
+def proof_of_a_payment_is_judged_as_it_says_itself(node: Node, operation: str, facts: Facts) -> None:
+    """Verify a proof in `{operation}` against what it says itself; the label says in what."""
 
+    def verify(original: Check, data: object, signature: object, about: About) -> object:
+        return original(data, signature, **about | facts(members_of(data), about))
 
-def _stated_chain(document: Members) -> About:
-    domain = document.get("domain")
-    return {"chain_id": int(str(domain.get("chainId")))} if isinstance(domain, dict) else {}
-
-
-def _stated_flow(document: Members) -> About:
-    stated = document.get("primaryType")
-    return {"flow": Flow(str(stated))} if stated in set(Flow) else {}
-
-
-@mutant("BILL-240", each=ENDPOINTS, also="BILL-300 ERR-050 LIM-020")
-def proof_has_no_end(node: Node, operation: str) -> None:
-    """Accept a proof of any age in `{operation}`."""
-    _believes(node, operation, lambda document, _: _issued(document))
-
-
-@mutant("BILL-240", each=ENDPOINTS, also="ENV-200 ERR-040")
-def proof_of_any_chain_counts(node: Node, operation: str) -> None:
-    """Accept a proof for any chain in `{operation}`."""
-    _believes(node, operation, lambda document, _: _stated_chain(document))
-
-
-@mutant("BILL-240", each=ENDPOINTS, also="BILL-230 ENV-140 ENV-150 ERR-030")
-def proof_of_any_flow_counts(node: Node, operation: str) -> None:
-    """Accept an envelope of any flow for a proof in `{operation}`."""
-    _believes(node, operation, lambda document, _: _stated_flow(document))
+    _judge_proofs(node, operation, verify)
 
 
 @mutant("BILL-300", each=ENDPOINTS, also="ENV-460")
@@ -186,24 +175,18 @@ def empty_proof_is_the_newest_account(node: Node, operation: str) -> None:
     intercept(node, operation, handler)
 
 
-@mutant(each=[row("doubles", breaks="BILL-160")], also="MODE-300")
-def conversion_changes_credit(node: Node, kind: str) -> None:
-    """Have an account's credit doubled, left behind or reset when it is converted: {kind}."""
+@mutant("BILL-160", also="MODE-300")
+def conversion_doubles_credit(node: Node) -> None:
+    """Double an account's credit when it is converted."""
+    done: set[int] = set()
 
     def move(original: Callable[..., None], account_hash: int, wallet: Address, new_wallet: Address) -> None:
         moved = node.billing.balance(wallet)
         original(account_hash, wallet, new_wallet)
-        if (account_hash, kind) not in done:
-            done.add((account_hash, kind))
-            if kind == "doubles":
-                give(node, new_wallet, moved)
-            elif kind == "strands":
-                take(node, new_wallet, moved)
-                give(node, wallet, moved)
-            else:
-                take(node, new_wallet, node.billing.balance(new_wallet))
+        if account_hash not in done:
+            done.add(account_hash)
+            give(node, new_wallet, moved)
 
-    done: set[tuple[int, str]] = set()
     wrap(node.billing, "move", move)
 
 

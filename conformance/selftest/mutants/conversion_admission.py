@@ -26,7 +26,7 @@ from conformance.selftest.tools.alter import (
     wrap,
 )
 from conformance.selftest.tools.alter_contract import Sent, account_behind, around_conversion, change_contract
-from conformance.selftest.tools.alter_envelopes import CONVERSION, About, Check, address_in, around_verdict, members_of
+from conformance.selftest.tools.alter_envelopes import CONVERSION, About, Check, address_in, where_refused
 from conformance.selftest.tools.alter_permissions import acts_as_owner
 from conformance.selftest.tools.api_keys import is_by_usage_key, presented
 from conformance.selftest.tools.concurrent_requests import Rendezvous
@@ -37,8 +37,7 @@ from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import Address, Reverted
 from reference_node.node import Node
 from reference_node.permission.keys import key_hash, parse_key
-from reference_node.permission.typed_data import Flow
-from reference_node.problems import BadRequest
+from reference_node.permission.typed_data import Flow, Members
 
 IS_VALID = keccak(text="isValidSignature(bytes32,bytes)")[:4]
 
@@ -160,16 +159,7 @@ def usage_keys_convert(node: Node) -> None:
 @mutant("MODE-140", "MODE-150", also="ENV-150 ENV-210 ENV-220 ENV-350 ENV-360 ENV-370 ENV-380 ENV-390 ERR-070 MODE-180")
 def signature_is_not_looked_at(node: Node) -> None:
     """Accept any signature of a conversion whose envelope names the new admin."""
-
-    def verify(original: Check, data: object, signature: object, about: About) -> object:
-        try:
-            return original(data, signature, **about)
-        except BadRequest as refused:
-            if not refused.code.startswith("signature"):
-                raise
-            return address_in(data)
-
-    around_verdict(node, verify, Flow.CONVERT_ACCOUNT)
+    where_refused(node, lambda _, data, *__: address_in(data), Flow.CONVERT_ACCOUNT, code="signature")
 
 
 @mutant("MODE-150", "MODE-160", "MODE-170")
@@ -211,24 +201,19 @@ def contract_signatures_count(node: Node, flow: Flow) -> None:
 
 
 def _take_contract_signatures(node: Node, flow: Flow) -> None:
-    def verify(original: Check, data: object, signature: object, about: About) -> object:
-        try:
-            return original(data, signature, **about)
-        except BadRequest:
-            address = address_in(data)
-            if address is None or not _calls_valid(node, address, data, str(signature)):
-                raise
-            return address
+    def judge(_: Check, data: Members, signature: object, __: About) -> object:
+        address = address_in(data)
+        return address if address is not None and _calls_valid(node, address, data, str(signature)) else None
 
-    around_verdict(node, verify, flow)
+    where_refused(node, judge, flow)
 
 
-def _calls_valid(node: Node, address: bytes, data: object, signature: str) -> bool:
+def _calls_valid(node: Node, address: bytes, data: Members, signature: str) -> bool:
     try:
         signed = bytes.fromhex(signature.removeprefix("0x"))
     except ValueError:
         return False
-    asked = encode(["bytes32", "bytes"], [digest(members_of(data)), signed])
+    asked = encode(["bytes32", "bytes"], [digest(data), signed])
     try:
         said = node.chain.call(Address(address), IS_VALID + asked)
     except Reverted:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
 from pydantic import JsonValue
@@ -13,16 +15,20 @@ from conformance.selftest.tools.alter_envelopes import (
     Check,
     address_in,
     around_verdict,
+    judge_by,
     members_of,
     read_as,
     refuse,
+    stated_chain,
+    stated_flow,
+    stated_time,
+    where_refused,
 )
 from conformance.selftest.tools.api_keys import last_account_key, presented
-from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 from reference_node.permission.keys import key_hash, parse_key
-from reference_node.permission.typed_data import SIZE_LIMIT, WINDOW_SECONDS, Flow
-from reference_node.problems import BadRequest
+from reference_node.permission.typed_data import SIZE_LIMIT, WINDOW_SECONDS, Flow, Members
 
 CONVERT = Flow.CONVERT_ACCOUNT
 
@@ -55,16 +61,7 @@ def new_admin_may_be_left_out(node: Node) -> None:
 )
 def account_key_alone_converts(node: Node) -> None:
     """Accept any envelope of a conversion with a valid account key."""
-
-    def verify(original: Check, data: object, signature: object, about: About) -> object:
-        try:
-            return original(data, signature, **about)
-        except BadRequest:
-            if (named := address_in(data)) is None:
-                raise
-            return named
-
-    around_verdict(node, verify, CONVERT)
+    where_refused(node, lambda _, data, *__: address_in(data), CONVERT)
 
 
 @mutant("WSIG-020", also="AUTH-040 AUTH-050 AUTH-130 AUTH-200 ERR-090 MODE-120 MODE-210 MODE-370")
@@ -86,30 +83,21 @@ def _now(about: About) -> int:
     return int(str(about["now"]))
 
 
-def _issued(data: object, about: About) -> int:
-    message = members_of(data).get("message")
-    stated = str(message.get("issuedAt")) if isinstance(message, dict) else ""
-    return int(stated) if stated.isdecimal() else _now(about)
+def _not_before_it_was_issued(document: Members, about: About) -> About:
+    return {"now": max(_now(about), _now(stated_time(document, about)))}
 
 
-@mutant("ENV-240", "ENV-260", "ENV-280", "ENV-300", "MODE-350")
-def conversions_are_good_for_ever(node: Node) -> None:
-    """Skip the check of the window of a conversion's envelope."""
-
-    def verify(original: Check, data: object, signature: object, about: About) -> object:
-        return original(data, signature, **about | {"now": _issued(data, about)})
-
-    around_verdict(node, verify, CONVERT)
-
-
-@mutant("ENV-260", "ENV-300", "MODE-350")
-def conversions_may_be_signed_ahead(node: Node) -> None:
-    """Accept a conversion's envelope from any time ahead."""
-
-    def verify(original: Check, data: object, signature: object, about: About) -> object:
-        return original(data, signature, **about | {"now": max(_now(about), _issued(data, about))})
-
-    around_verdict(node, verify, CONVERT)
+@mutant(
+    each=[
+        row("any-time", stated_time, breaks="ENV-240 ENV-260 ENV-280 ENV-300 MODE-350"),
+        row("any-time-ahead", _not_before_it_was_issued, breaks="ENV-260 ENV-300 MODE-350"),
+        row("any-chain", stated_chain, breaks="ENV-200 MODE-340"),
+        row("any-flow", stated_flow, breaks="WSIG-060 ENV-140", also="ENV-150"),
+    ]
+)
+def conversion_is_judged_as_it_says_itself(node: Node, facts: Callable[[Members, About], About]) -> None:
+    """Verify a conversion's envelope against what it says itself; the label says in what."""
+    judge_by(node, facts, CONVERT)
 
 
 @mutant("ENV-270", "ENV-290")
@@ -117,34 +105,10 @@ def conversions_have_a_second_less(node: Node) -> None:
     """Accept a conversion's envelope for 299 s before and after, not 300."""
 
     def verify(original: Check, data: object, signature: object, about: About) -> object:
-        if abs(_now(about) - _issued(data, about)) >= WINDOW_SECONDS:
-            raise refuse("typed-data-expired")
+        with suppress(KeyError, TypeError, ValueError):
+            if abs(_now(about) - _now(stated_time(members_of(data), about))) >= WINDOW_SECONDS:
+                raise refuse("typed-data-expired")
         return original(data, signature, **about)
-
-    around_verdict(node, verify, CONVERT)
-
-
-@mutant("ENV-200", "MODE-340")
-def conversions_are_for_any_chain(node: Node) -> None:
-    """Accept a conversion's envelope for any chain."""
-
-    def verify(original: Check, data: object, signature: object, about: About) -> object:
-        domain = members_of(data).get("domain")
-        stated = str(domain.get("chainId")) if isinstance(domain, dict) else ""
-        chain_id = int(stated) if stated.isdecimal() else about["chain_id"]
-        return original(data, signature, **about | {"chain_id": chain_id})
-
-    around_verdict(node, verify, CONVERT)
-
-
-@mutant("WSIG-060", "ENV-140", also="ENV-150")
-def conversions_take_any_envelope(node: Node) -> None:
-    """Accept an envelope of another flow for a conversion."""
-
-    def verify(original: Check, data: object, signature: object, about: About) -> object:
-        stated = members_of(data).get("primaryType")
-        flow = Flow(stated) if isinstance(stated, str) and stated in set(Flow) else CONVERT
-        return original(data, signature, **about | {"flow": flow})
 
     around_verdict(node, verify, CONVERT)
 

@@ -9,7 +9,7 @@ from eth_utils.crypto import keccak
 from conformance.selftest.tools.accounts import Write, account_of
 from conformance.selftest.tools.alter import answer_instead, refusal, wrap
 from conformance.selftest.tools.alter_contract import converted_accounts, former_admins, let_in, payers_of
-from conformance.selftest.tools.alter_envelopes import CONVERSION, About, Check, around_verdict, refuse
+from conformance.selftest.tools.alter_envelopes import CONVERSION, Check, good_once
 from conformance.selftest.tools.api_keys import header
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import KeyInfo
@@ -26,16 +26,7 @@ def conversion_takes_no_bearer(node: Node) -> None:
 @mutant("ENV-460", also="MODE-270")
 def envelopes_convert_one_account(node: Node) -> None:
     """Accept a conversion's envelope once, whichever account it is sent for."""
-    spent: set[str] = set()
-
-    def verify(original: Check, data: object, signature: object, about: About) -> object:
-        if str(signature) in spent:
-            raise refuse("typed-data-spent")
-        signer = original(data, signature, **about)
-        spent.add(str(signature))
-        return signer
-
-    around_verdict(node, verify, Flow.CONVERT_ACCOUNT)
+    good_once(node, Flow.CONVERT_ACCOUNT)
 
 
 @mutant("CHAIN-110", also="MINT-160")

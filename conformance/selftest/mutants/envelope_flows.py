@@ -12,7 +12,9 @@ from conformance.selftest.tools.alter_envelopes import (
     About,
     Check,
     around_verdict,
+    judge_by,
     refuse,
+    stated_flow,
     where_another_signed,
 )
 from conformance.selftest.tools.mutant import mutant
@@ -23,19 +25,10 @@ from reference_node.permission.typed_data import DOMAIN_FIELDS, MESSAGE_FIELDS, 
 from reference_node.problems import BadRequest
 
 
-def _flow_of(typed_data: object) -> Flow | None:
-    stated = typed_data.get("primaryType") if isinstance(typed_data, dict) else None
-    return Flow(stated) if isinstance(stated, str) and stated in set(Flow) else None
-
-
 @mutant("ENV-140", "WSIG-050", "WSIG-070", also="BILL-240 ENV-150 WSIG-060")
 def any_flow_will_do(node: Node) -> None:
     """Accept an envelope for any flow in each flow."""
-
-    def verify(original: Check, data: object, signature: object, about: About) -> object:
-        return original(data, signature, **about | {"flow": _flow_of(data) or about["flow"]})
-
-    around_verdict(node, verify)
+    judge_by(node, stated_flow)
 
 
 @mutant("ENV-150", also="BILL-240 ENV-210 ENV-220")

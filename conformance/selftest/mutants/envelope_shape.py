@@ -13,17 +13,8 @@ from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 from reference_node.permission.typed_data import MESSAGE_FIELDS, Flow, Members, domain_name
 
-
-@mutant("ENV-410")
-def order_of_members_counts(node: Node) -> None:
-    """Refuse an envelope whose members stand in another order than in the specification."""
-
-    def check(original: Check, document: object, flow: Flow) -> object:
-        if isinstance(document, dict) and [*document] != ["types", "primaryType", "domain", "message"]:
-            raise refuse("typed-data-order")
-        return original(document, flow)
-
-    wrap(node.envelopes, "parts", check)
+PARTS = ("types", "primaryType", "domain", "message")
+"""The members of an envelope, in the order of the specification."""
 
 
 @mutant("ENV-340", also="ENV-310")
@@ -100,27 +91,21 @@ def _message(document: Members) -> Members:
     return message
 
 
-@mutant("ENV-240", also="ENV-430")
-def fractions_of_seconds_are_cut(node: Node) -> None:
-    """Cut the fraction off `issuedAt`."""
+@mutant(
+    "ENV-240",
+    each=[
+        row("fraction-cut", lambda time: time.partition(".")[0]),
+        row("sign-overlooked", lambda time: time.removeprefix("-")),
+    ],
+    also="ENV-430",
+)
+def time_is_read_leniently(node: Node, read: Callable[[str], str]) -> None:
+    """Read an `issuedAt` that is no whole number of seconds since 1970; the label says how."""
 
     def change(document: Members, _: About) -> Members:
         message = _message(document)
         if isinstance(message["issuedAt"], str | float):
-            message["issuedAt"] = str(message["issuedAt"]).partition(".")[0]
-        return document
-
-    _read(node, change)
-
-
-@mutant("ENV-240", also="ENV-430")
-def negative_times_count_from_the_end(node: Node) -> None:
-    """Ignore the sign of `issuedAt`."""
-
-    def change(document: Members, _: About) -> Members:
-        message = _message(document)
-        if isinstance(message["issuedAt"], str):
-            message["issuedAt"] = message["issuedAt"].removeprefix("-")
+            message["issuedAt"] = read(str(message["issuedAt"]))
         return document
 
     _read(node, change)
@@ -139,27 +124,25 @@ def missing_domains_are_the_nodes_own(node: Node) -> None:
     _read(node, change)
 
 
-@mutant("ENV-430")
-def numbers_have_to_be_texts(node: Node) -> None:
-    """Refuse a chain id or a time as a JSON integer, though the profile says that it is accepted."""
+def _has_integers(document: Members) -> bool:
+    domain = document["domain"]
+    stated = [domain.get("chainId") if isinstance(domain, dict) else None, _message(document).get("issuedAt")]
+    return any(isinstance(one, int) for one in stated)
+
+
+@mutant(
+    each=[
+        row("members-in-another-order", lambda found: [*found] != [*PARTS], breaks="ENV-410"),
+        row("integers", _has_integers, breaks="ENV-430"),
+        row("hex", lambda found: re.search(r"'(chainId|issuedAt)': '0x", str(found)), breaks="ENV-430"),
+    ]
+)
+def envelope_of_another_form_is_refused(node: Node, is_of_it: Callable[[Members], object]) -> None:
+    """Refuse an envelope of a form that the specification or the profile permits; the label says of which."""
 
     def check(original: Check, document: object, flow: Flow) -> object:
-        if isinstance(document, dict) and (
-            isinstance(document["domain"].get("chainId"), int) or isinstance(_message(document).get("issuedAt"), int)
-        ):
-            raise refuse("typed-data-number")
-        return original(document, flow)
-
-    wrap(node.envelopes, "parts", check)
-
-
-@mutant("ENV-430")
-def numbers_are_never_hex(node: Node) -> None:
-    """Refuse a chain id or a time in hex, though the profile says that it is accepted."""
-
-    def check(original: Check, document: object, flow: Flow) -> object:
-        if re.search(r"'(chainId|issuedAt)': '0x", str(document)):
-            raise refuse("typed-data-number")
+        if isinstance(document, dict) and is_of_it(document):
+            raise refuse("typed-data-form")
         return original(document, flow)
 
     wrap(node.envelopes, "parts", check)
@@ -170,7 +153,7 @@ def undeclared_members_are_ignored(node: Node) -> None:
     """Ignore members that `types` does not declare, though the profile says that they are refused."""
 
     def change(document: Members, _: About) -> Members:
-        known = {name: document[name] for name in ("types", "primaryType", "domain", "message")}
+        known = {name: document[name] for name in PARTS}
         domain, message = known["domain"], _message(known)
         if isinstance(domain, dict):
             known["domain"] = {name: domain[name] for name in ("name", "version", "chainId")}

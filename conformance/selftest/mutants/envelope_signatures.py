@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from conformance.selftest.tools.alter_envelopes import About, Check, around_verdict
 from conformance.selftest.tools.mutant import mutant, row
@@ -24,18 +24,6 @@ def _spelling(node: Node, change: Callable[[str], str]) -> None:
     )
 
 
-@mutant("ENV-360", also="ENV-350")
-def signatures_need_no_prefix(node: Node) -> None:
-    """Accept a signature without `0x`."""
-    _spelling(node, lambda text: text if text.startswith("0x") else f"0x{text}")
-
-
-@mutant("ENV-350")
-def signatures_may_be_longer(node: Node) -> None:
-    """Ignore what follows the 65 bytes of a signature."""
-    _spelling(node, lambda text: text[:132])
-
-
 @mutant("ENV-210", also="ENV-350", each=[row("r", 2), row("s", 66)])
 def zeros_before_a_number_are_lost(node: Node, at: int) -> None:
     """Drop a first byte of zeros of one of a signature's numbers, whose 65 bytes are then too few."""
@@ -43,50 +31,43 @@ def zeros_before_a_number_are_lost(node: Node, at: int) -> None:
 
 
 def _low(text: str) -> str:
+    """The twin of a signature with s in the upper half."""
     if not re.fullmatch(r"0x[0-9a-fA-F]{130}", text):
         return text
     s, v = int(text[66:130], 16), int(text[130:], 16)
     return text if s <= CURVE_ORDER // 2 or v not in {27, 28} else f"{text[:66]}{CURVE_ORDER - s:064x}{55 - v:02x}"
 
 
-@mutant("ENV-370")
-def twins_of_signatures_are_accepted(node: Node) -> None:
-    """Accept a signature with s in the upper half."""
-    _spelling(node, _low)
-
-
-@mutant("ENV-370")
-def any_recovery_byte_will_do(node: Node) -> None:
-    """Look only at the lowest bit of a signature's last byte."""
-    _spelling(node, lambda text: re.sub(r"^(0x.{128})([0-9a-fA-F]{2})$", lambda found: found[1] + _bit(found[2]), text))
-
-
-def _bit(byte: str) -> str:
-    number = int(byte, 16)
-    return f"{number % 2 if number < 27 else 27 + (number + 1) % 2:02x}"
-
-
 RECOVERY_BYTE = re.compile(r"^(0x.{128})([0-9a-fA-F]{2})$")
 
 
-@mutant("ENV-370", each=[row("plus-two", {29: 27, 30: 28}), row("below-256", {254: 27, 255: 28})])
-def further_recovery_bytes_will_do(node: Node, read: Mapping[int, int]) -> None:
-    """Read further last bytes of a signature as 27 and 28; the label says which."""
-    _read_recovery_byte(node, read)
+def _recovery_byte(read: Callable[[int], int]) -> Callable[[str], str]:
+    """Read another last byte."""
+    return lambda text: RECOVERY_BYTE.sub(lambda found: f"{found[1]}{read(int(found[2], 16)):02x}", text)
+
+
+@mutant(
+    each=[
+        row(
+            "without-0x", lambda text: text if text.startswith("0x") else f"0x{text}", breaks="ENV-360", also="ENV-350"
+        ),
+        row("longer", lambda text: text[:132], breaks="ENV-350"),
+        row("blanks-around", str.strip, breaks="ENV-350"),
+        row("high-s", _low, breaks="ENV-370"),
+        row("lowest-bit", _recovery_byte(lambda v: v % 2 if v < 27 else 27 + (v + 1) % 2), breaks="ENV-370"),
+        row("plus-two", _recovery_byte(lambda v: {29: 27, 30: 28}.get(v, v)), breaks="ENV-370"),
+        row("below-256", _recovery_byte(lambda v: {254: 27, 255: 28}.get(v, v)), breaks="ENV-370"),
+    ]
+)
+def signature_is_read_leniently(node: Node, read: Callable[[str], str]) -> None:
+    """Accept a signature in another form than 65 canonical bytes in hex; the label says in which."""
+    _spelling(node, read)
 
 
 @mutant("ENV-370", on=other_envelope_forms)
 def recovery_bytes_of_0_and_1_will_do(node: Node) -> None:
     """Read the last bytes 0 and 1 of a signature as 27 and 28, on a node whose profile names only these."""
-    _read_recovery_byte(node, {0: 27, 1: 28})
-
-
-def _read_recovery_byte(node: Node, read: Mapping[int, int]) -> None:
-    def spelt(found: re.Match[str]) -> str:
-        byte = int(found[2], 16)
-        return f"{found[1]}{read.get(byte, byte):02x}"
-
-    _spelling(node, lambda text: RECOVERY_BYTE.sub(spelt, text))
+    _spelling(node, _recovery_byte(lambda v: {0: 27, 1: 28}.get(v, v)))
 
 
 @mutant(

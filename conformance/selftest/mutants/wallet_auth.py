@@ -16,7 +16,7 @@ from conformance.selftest.tools.alter import (
     members,
     refusal,
 )
-from conformance.selftest.tools.alter_envelopes import About, Check, around_verdict, good_once, members_of, read_as
+from conformance.selftest.tools.alter_envelopes import About, good_once, judge_by, read_as, stated_flow, stated_time
 from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
@@ -26,39 +26,16 @@ BALANCE = "billing/balance"
 PROOF = Flow.BILLING_AUTH
 
 
-def _believes(node: Node, change: Callable[[Members, About], About]) -> None:
-    """Verify a proof against changed facts."""
-
-    def verify(original: Check, data: object, signature: object, about: About) -> object:
-        try:
-            told = change(members_of(data), about)
-        except (KeyError, TypeError, ValueError):
-            told = {}
-        return original(data, signature, **about | told)
-
-    around_verdict(node, verify, PROOF)
-
-
-def _issued(document: Members) -> int:
-    message = document["message"]
-    return int(str(message["issuedAt"])) if isinstance(message, dict) else 0
-
-
 @mutant(
     "BILL-240",
     each=[
-        row("any-time", lambda document, _: {"now": _issued(document)}, breaks="BILL-300 LIM-020", also="ERR-050"),
-        row(
-            "any-flow",
-            lambda document, _: {"flow": Flow(str(document["primaryType"]))},
-            breaks="ENV-140",
-            also="BILL-230 ENV-150 ERR-030",
-        ),
+        row("any-time", stated_time, breaks="BILL-300 LIM-020", also="ERR-050"),
+        row("any-flow", stated_flow, breaks="ENV-140", also="BILL-230 ENV-150 ERR-030"),
     ],
 )
-def proof_is_judged_as_it_says_itself(node: Node, change: Callable[[Members, About], About]) -> None:
+def proof_is_judged_as_it_says_itself(node: Node, facts: Callable[[Members, About], About]) -> None:
     """Verify a proof against what it says itself; the label says in what."""
-    _believes(node, change)
+    judge_by(node, facts, PROOF)
 
 
 @mutant("BILL-240", "ENV-320", "LIM-010", also="ERR-010")
@@ -130,12 +107,12 @@ def headers_that_cannot_be_read_are_server_faults(node: Node) -> None:
 @mutant("WSIG-050", "WSIG-070", "ENV-150", also="ENV-140 ERR-030")
 def proofs_mint(node: Node) -> None:
     """Accept a `BillingAuth` envelope for mints."""
-
-    def verify(original: Check, data: object, signature: object, about: About) -> object:
-        stated = members_of(data).get("primaryType") if isinstance(data, dict) else None
-        return original(data, signature, **about | ({"flow": PROOF} if stated == PROOF else {}))
-
-    around_verdict(node, verify, Flow.CREATE_WALLET, Flow.ADD_USAGE_API_KEY)
+    judge_by(
+        node,
+        lambda document, _: {"flow": PROOF} if document.get("primaryType") == PROOF else {},
+        Flow.CREATE_WALLET,
+        Flow.ADD_USAGE_API_KEY,
+    )
 
 
 @mutant("BILL-230", also="BILL-020 BILL-310 VER-050")

@@ -61,16 +61,59 @@ def believe_any_signature(node: Node, *flows: Flow) -> None:
 
 def where_another_signed(node: Node, judge: Callable[[Check, Members, object, About], object], *flows: Flow) -> None:
     """Let `judge` decide on envelopes that another than the stated wallet has signed."""
+    where_refused(node, judge, *flows, code="signature-mismatch")
+
+
+def where_refused(
+    node: Node, judge: Callable[[Check, Members, object, About], object], *flows: Flow, code: str = ""
+) -> None:
+    """Let `judge` name the signer of envelopes that are refused with a code that begins so; None leaves it at that."""
 
     def verify(original: Check, data: object, signature: object, about: About) -> object:
         try:
             return original(data, signature, **about)
         except BadRequest as refused:
-            if refused.code != "signature-mismatch":
+            signer = judge(original, members_of(data), signature, about) if refused.code.startswith(code) else None
+            if signer is None:
                 raise
-        return judge(original, members_of(data), signature, about)
+            return signer
 
     around_verdict(node, verify, *flows)
+
+
+def judge_by(node: Node, facts: Callable[[Members, About], About], *flows: Flow) -> None:
+    """Verify envelopes against facts that they may state themselves; where they state none, against the true ones."""
+
+    def verify(original: Check, data: object, signature: object, about: About) -> object:
+        try:
+            told = facts(members_of(data), about)
+        except (AttributeError, KeyError, TypeError, ValueError):
+            told = {}
+        return original(data, signature, **about | told)
+
+    around_verdict(node, verify, *flows)
+
+
+def stated_time(document: Members, _: About) -> About:
+    """Take the time at which an envelope says that it was issued for the present; for `judge_by`."""
+    return {"now": int(_part(document, "message")["issuedAt"])}
+
+
+def stated_chain(document: Members, _: About) -> About:
+    """Take the chain that an envelope names for the node's; for `judge_by`."""
+    return {"chain_id": int(_part(document, "domain")["chainId"])}
+
+
+def stated_flow(document: Members, _: About) -> About:
+    """Take the flow that an envelope names for that of the call; for `judge_by`."""
+    return {"flow": Flow(str(document["primaryType"]))}
+
+
+def _part(document: Members, name: str) -> dict[str, str]:
+    part = document[name]
+    if not isinstance(part, dict):
+        raise TypeError(name)
+    return {key: str(value) for key, value in part.items()}
 
 
 def read_as(node: Node, change: Callable[[Members, About], Members], *flows: Flow) -> None:
