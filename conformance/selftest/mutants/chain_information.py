@@ -10,7 +10,7 @@ from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
 from pydantic import JsonValue
 
-from conformance.selftest.tools.accounts import Hashes, account_of, permissions_of
+from conformance.selftest.tools.accounts import Hashes, account_of, change_list, permissions_of
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -237,15 +237,14 @@ def wallets_of_groups_are_not_on_the_chain(node: Node) -> None:
         write(acting_key, group, *lists)
         joined.pop((account_of(node, acting_key), group.id), None)
 
-    def listed(view: Callable[..., list[Wallet]], account: int, group_id: int, page: int, size: int) -> list[Wallet]:
+    def listed(account: int, group_id: int, found: list[Wallet]) -> list[Wallet]:
         own = {wallet.id: wallet for wallet in node.accounts.wallets(account, 0, 100)}
-        kept = [own[pkp] for pkp in joined.get((account, group_id), []) if pkp in own]
-        return [*view(account, group_id, 0, 100), *kept][page * size : (page + 1) * size]
+        return [*found, *(own[pkp] for pkp in joined.get((account, group_id), []) if pkp in own)]
 
     wrap(node.accounts, "add_pkp_to_group", add)
     wrap(node.accounts, "remove_pkp_from_group", remove)
     wrap(node.accounts, "update_group", update)
-    wrap(node.accounts, "wallets_in_group", listed)
+    change_list(node, "wallets_in_group", listed)
 
 
 def _call_again_as_payer(node: Node, selectors: tuple[str, ...]) -> None:

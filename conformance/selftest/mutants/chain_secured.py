@@ -8,11 +8,11 @@ from dataclasses import replace
 
 from eth_utils.crypto import keccak
 
-from conformance.selftest.tools.accounts import Write
+from conformance.selftest.tools.accounts import Write, change_list
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.alter_contract import Sent, account_behind, change_contract, let_in, payers_of
 from conformance.selftest.tools.mutant import mutant, row
-from reference_node.chain.account_config import KeyInfo
+from reference_node.chain.account_config import Group, KeyInfo
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import Address
 from reference_node.node import Node
@@ -89,19 +89,14 @@ def admins_changes_of_keys_do_nothing(node: Node) -> None:
 @mutant("MODE-250", also="CHAIN-050 EP-200 LIST-170")
 def new_admins_writes_are_not_seen(node: Node) -> None:
     """List the groups of a converted account as they were at its conversion."""
-    seen: dict[int, list[object]] = {}
+    seen: dict[int, list[Group]] = {}
 
     def convert(write: Write, account_hash: int, new_admin: Address) -> None:
-        seen[account_hash] = list(node.accounts.groups(account_hash, 0, 100))
+        seen[account_hash] = node.accounts.groups(account_hash, 0, 100)
         write(account_hash, new_admin)
 
-    def groups(read: Write, account_hash: int, page: int, size: int) -> object:
-        if account_hash in seen:
-            return seen[account_hash][page * size : (page + 1) * size]
-        return read(account_hash, page, size)
-
     wrap(node.accounts, "convert_to_chain_secured", convert)
-    wrap(node.accounts, "groups", groups)
+    change_list(node, "groups", seen.get)
 
 
 # ------------------------------------------------------------------------------------------------ keys of others

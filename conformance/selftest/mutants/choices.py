@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from conformance.selftest.tools.accounts import Hashes, Write, account_of
+from conformance.selftest.tools.accounts import Hashes, Write, account_of, change_list
 from conformance.selftest.tools.alter import answer_instead, change_query, refusal, wrap
 from conformance.selftest.tools.alter_permissions import acts_as_owner
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import LARGEST_PAGE, LISTS
-from reference_node.chain.account_config import Action, Group, Wallet
+from reference_node.chain.account_config import Group, Wallet
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
 from reference_node.permission.keys import pkp_id
@@ -139,12 +139,7 @@ def largest_page_is_refused(node: Node) -> None:
 @mutant("LIST-110", each=["usage_keys", "wallets", "wallets_in_group"])
 def view_is_newest_first(node: Node, view: str) -> None:
     """List `{view}` newest first, where the profile states the order of creation, or of adding to the group."""
-
-    def turned(listed: Callable[..., list[object]], *arguments: int) -> list[object]:
-        *of, page, size = arguments
-        return listed(*of, 0, 100)[::-1][page * size : (page + 1) * size]
-
-    wrap(node.accounts, view, turned)
+    change_list(node, view, lambda *listed: listed[-1][::-1])
 
 
 @mutant("LIST-110")
@@ -160,13 +155,9 @@ def actions_are_listed_since_a_group_named_them(node: Node) -> None:
         write(key, action, *labels)
         named.setdefault(action, len(named))
 
-    def actions(view: Callable[..., list[Action]], account: int, page: int, size: int) -> list[Action]:
-        found = sorted(view(account, 0, 100), key=lambda action: named.get(action.cid_hash, 0))
-        return found[page * size : (page + 1) * size]
-
     wrap(node.accounts, "add_action_to_group", join)
     wrap(node.accounts, "add_action", register)
-    wrap(node.accounts, "actions", actions)
+    change_list(node, "actions", lambda _, found: sorted(found, key=lambda action: named.get(action.cid_hash, 0)))
 
 
 @mutant("LIST-160")
@@ -208,12 +199,11 @@ def lists_of_foreign_groups_are_shown(node: Node) -> None:
 def own_wallet_is_listed(node: Node) -> None:
     """Show the account's own wallet first in `list_wallets`, though the profile states that it is not listed."""
 
-    def wallets(view: Callable[..., list[Wallet]], account: int, page: int, size: int) -> list[Wallet]:
+    def with_own(account: int, listed: list[Wallet]) -> list[Wallet]:
         admin = node.accounts.account(account).admin_wallet
-        listed = [Wallet(pkp_id(admin), admin, 0, "", ""), *view(account, 0, 100)]
-        return listed[page * size : (page + 1) * size]
+        return [Wallet(pkp_id(admin), admin, 0, "", ""), *listed]
 
-    wrap(node.accounts, "wallets", wallets)
+    change_list(node, "wallets", with_own)
 
 
 @mutant("AUTH-140")

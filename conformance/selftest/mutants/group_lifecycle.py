@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from conformance.selftest.tools.accounts import Hashes, Write, account_of, group_of, lists_of, permissions_of
+from conformance.selftest.tools.accounts import (
+    Hashes,
+    Write,
+    account_of,
+    change_list,
+    group_of,
+    lists_of,
+    permissions_of,
+)
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Group
@@ -128,12 +136,11 @@ def update_moves_the_group_to_the_end(node: Node) -> None:
         write(key, group, *lists)
         updated[account_of(node, key), group.id] = len(updated) + 1
 
-    def groups(view: Callable[..., list[Group]], account: int, page: int, size: int) -> list[Group]:
-        found = sorted(view(account, 0, 100), key=lambda group: updated.get((account, group.id), 0))
-        return found[page * size : (page + 1) * size]
+    def in_turn(account: int, found: list[Group]) -> list[Group]:
+        return sorted(found, key=lambda group: updated.get((account, group.id), 0))
 
     wrap(node.accounts, "update_group", update)
-    wrap(node.accounts, "groups", groups)
+    change_list(node, "groups", in_turn)
 
 
 @mutant(

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from conformance.selftest.tools.accounts import Hashes, Write, account_of, lists_of, permissions_of
+from conformance.selftest.tools.accounts import Hashes, Write, account_of, change_list, lists_of, permissions_of
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.mutant import mutant, row
-from reference_node.chain.account_config import Group, UsageKey, Wallet
+from reference_node.chain.account_config import Group, UsageKey
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
 from reference_node.problems import Conflict
@@ -42,12 +42,8 @@ def _hide_removed(node: Node) -> set[tuple[int, int]]:
         else:
             hidden.add((account, group_id))
 
-    def groups(view: Callable[..., list[Group]], account: int, number: int, size: int) -> list[Group]:
-        left = [group for group in view(account, 0, 100) if (account, group.id) not in hidden]
-        return left[number * size : (number + 1) * size]
-
     wrap(node.accounts, "remove_group", remove)
-    wrap(node.accounts, "groups", groups)
+    change_list(node, "groups", lambda account, found: [one for one in found if (account, one.id) not in hidden])
     return hidden
 
 
@@ -129,12 +125,8 @@ def removal_hides_the_groups_wallets(node: Node) -> None:
         write(key, group_id)
         hidden.update(listed)
 
-    def wallets(view: Callable[..., list[Wallet]], account: int, page: int, size: int) -> list[Wallet]:
-        left = [wallet for wallet in view(account, 0, 100) if wallet.id not in hidden]
-        return left[page * size : (page + 1) * size]
-
     wrap(node.accounts, "remove_group", remove)
-    wrap(node.accounts, "wallets", wallets)
+    change_list(node, "wallets", lambda _, found: [wallet for wallet in found if wallet.id not in hidden])
 
 
 @mutant("GRPLIFE-140", also="GRPLIFE-130 GRPLIFE-170")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pydantic import JsonValue
 
 from conformance.profile.operations import PERMISSION_ARRAYS
-from conformance.selftest.tools.accounts import account_of, groups_of_usage_keys, lists_of
+from conformance.selftest.tools.accounts import account_of, change_list, groups_of_usage_keys, lists_of
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -114,12 +114,11 @@ def group_names_are_cut(node: Node) -> None:
 @mutant("GRP-020", also="EP-160 GRPLIFE-020 GRPLIFE-090 LIST-170")
 def groups_share_the_last_name(node: Node) -> None:
     """Show every group with the name of the newest in `list_groups`."""
-
-    def groups(view: Callable[..., list[Group]], *arguments: int) -> list[Group]:
-        found = view(*arguments)
-        return [group._replace(name=found[-1].name) for group in found]
-
-    wrap(node.accounts, "groups", groups)
+    wrap(
+        node.accounts,
+        "groups",
+        lambda view, *asked: [group._replace(name=view(*asked)[-1].name) for group in view(*asked)],
+    )
 
 
 @mutant("GRP-040", "GRP-050", also="EP-160 GRP-120 GRP-140")
@@ -207,13 +206,11 @@ def duplicates_count_twice(node: Node) -> None:
         twice.update((account, group_id, pkp) for pkp in pkps if list(pkps).count(pkp) > 1)
         return group_id
 
-    def listed(view: Callable[..., list[Wallet]], account: int, group_id: int, page: int, size: int) -> list[Wallet]:
-        found = view(account, group_id, 0, 100)
-        found += [wallet for wallet in found if (account, group_id, wallet.id) in twice]
-        return found[page * size : (page + 1) * size]
+    def doubled(account: int, group_id: int, found: list[Wallet]) -> list[Wallet]:
+        return [*found, *(wallet for wallet in found if (account, group_id, wallet.id) in twice)]
 
     wrap(node.accounts, "add_group", add)
-    wrap(node.accounts, "wallets_in_group", listed)
+    change_list(node, "wallets_in_group", doubled)
 
 
 @mutant("GRP-230", also="EP-220")
@@ -272,12 +269,7 @@ def groups_belong_to_their_maker(node: Node) -> None:
 def groups_of_usage_keys_are_hidden(node: Node) -> None:
     """Hide groups that usage keys made from `list_groups`."""
     foreign = groups_of_usage_keys(node)
-
-    def groups(view: Callable[..., list[Group]], account: int, page: int, size: int) -> list[Group]:
-        shown = [group for group in view(account, 0, 100) if (account, group.id) not in foreign]
-        return shown[page * size : (page + 1) * size]
-
-    wrap(node.accounts, "groups", groups)
+    change_list(node, "groups", lambda account, found: [one for one in found if (account, one.id) not in foreign])
 
 
 @mutant("GRP-270", "EP-370", also="GRPLIFE-230")

@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 
 from pydantic import JsonValue
 
-from conformance.selftest.tools.accounts import NOTHING, Write, account_of, permissions_of
+from conformance.selftest.tools.accounts import NOTHING, Write, account_of, change_list, permissions_of
 from conformance.selftest.tools.alter import change_body, members, wrap
 from conformance.selftest.tools.alter_permissions import change_permissions
 from conformance.selftest.tools.mutant import mutant
@@ -39,12 +39,7 @@ def new_usage_keys_are_not_listed(node: Node) -> None:
 
     wrap(node.accounts, "update_usage_key", update)
     wrap(node.accounts, "update_usage_key_metadata", update)
-
-    def usage_keys(view: Callable[..., list[UsageKey]], account: int, page: int, size: int) -> list[UsageKey]:
-        shown = [key for key in view(account, 0, 100) if key.key_hash in updated]
-        return shown[page * size : (page + 1) * size]
-
-    wrap(node.accounts, "usage_keys", usage_keys)
+    change_list(node, "usage_keys", lambda _, found: [key for key in found if key.key_hash in updated])
 
 
 @mutant("KEYLIFE-030")

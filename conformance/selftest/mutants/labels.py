@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
-from conformance.selftest.tools.accounts import Write, account_of, actions_of, group_of
+from conformance.selftest.tools.accounts import Write, account_of, actions_of, change_list, group_of
 from conformance.selftest.tools.alter import change_answer, change_body, members, wrap
 from conformance.selftest.tools.alter_runs import everywhere
 from conformance.selftest.tools.mutant import mutant, row
@@ -231,8 +231,4 @@ def part_of_a_label_is_kept(node: Node, method: str, keep: Keep) -> None:
 @mutant("ACT-060", also="EP-260 LIST-170")
 def actions_without_a_name_are_not_listed(node: Node) -> None:
     """Leave actions whose name is empty out of the account's list."""
-
-    def actions(view: Callable[..., list[Action]], account: int, page: int, size: int) -> list[Action]:
-        return [action for action in view(account, 0, 100) if action.name][page * size : (page + 1) * size]
-
-    wrap(node.accounts, "actions", actions)
+    change_list(node, "actions", lambda _, found: [action for action in found if action.name])

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable
 from dataclasses import replace
 
-from conformance.selftest.tools.accounts import View
+from conformance.selftest.tools.accounts import View, change_list
 from conformance.selftest.tools.alter import Answered, Forward, Received, change_accepted, intercept, wrap
 from conformance.selftest.tools.alter_payments import take_also
 from conformance.selftest.tools.api_keys import presented
@@ -20,11 +20,7 @@ from reference_node.node import Node
 def keys_change_places(node: Node) -> None:
     """Reverse every second answer of `list_api_keys`."""
     turn = itertools.cycle([1, -1])
-
-    def keys(view: Callable[..., list[object]], account: int, page: int, size: int) -> list[object]:
-        return view(account, 0, 100)[:: next(turn)][page * size : (page + 1) * size]
-
-    wrap(node.accounts, "usage_keys", keys)
+    change_list(node, "usage_keys", lambda _, found: found[:: next(turn)])
 
 
 @mutant("LIST-150", also="EP-420 LIST-120")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.selftest.tools.accounts import View
+from conformance.selftest.tools.accounts import View, change_list
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Group
@@ -13,15 +13,14 @@ from reference_node.node import Node
 def removal_moves_the_last_group(node: Node) -> None:
     """List the newest group in the place of a removed one, as in an array with swapped removal."""
 
-    def groups(view: View, account: int, page: int, size: int) -> list[Group]:
-        found = view(account, 0, 100)
+    def moved(_: int, found: list[Group]) -> list[Group]:
         for place in range(len(found)):
             if place < len(found) - 1 and found[place].id != place + 1:
                 found.insert(place, found.pop())
                 break
-        return found[page * size : (page + 1) * size]
+        return found
 
-    wrap(node.accounts, "groups", groups)
+    change_list(node, "groups", moved)
 
 
 @mutant(each=[row("wallets", breaks="EP-240"), row("actions", breaks="EP-250")], also="LIST-160")

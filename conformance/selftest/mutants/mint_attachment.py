@@ -10,11 +10,11 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from conformance.selftest.tools.accounts import NOTHING, account_of
+from conformance.selftest.tools.accounts import NOTHING, account_of, change_list
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, wrap
 from conformance.selftest.tools.alter_contract import Sent, account_behind, change_contract
 from conformance.selftest.tools.alter_envelopes import MINTS
-from conformance.selftest.tools.alter_payments import take, wallet_of
+from conformance.selftest.tools.alter_payments import take_also
 from conformance.selftest.tools.api_keys import last_account_key, presented
 from conformance.selftest.tools.minted import Minted, follow_mints
 from conformance.selftest.tools.mutant import mutant, row
@@ -83,12 +83,11 @@ def minted_wallets_are_listed_everywhere(node: Node) -> None:
     """List a minted wallet in every account until one registers it."""
     minted = follow_mints(node)
 
-    def wallets(read: Callable[..., list[Wallet]], account_hash: int, page: int, size: int) -> list[Wallet]:
+    def with_minted(_: int, listed: list[Wallet]) -> list[Wallet]:
         free = [one for one in minted.wallets if not node.accounts.derivation_owner(minted.wallets[one])]
-        listed = [*read(account_hash, 0, 100), *(Wallet(pkp_id(one), one, minted.wallets[one], "", "") for one in free)]
-        return listed[page * size : (page + 1) * size]
+        return [*listed, *(Wallet(pkp_id(one), one, minted.wallets[one], "", "") for one in free)]
 
-    wrap(node.accounts, "wallets", wallets)
+    change_list(node, "wallets", with_minted)
 
 
 @mutant("MINT-030", "PKP-080", "CHAIN-090", also="MINT-070 MINT-120")
@@ -105,11 +104,11 @@ def registration_does_nothing(node: Node) -> None:
 def registered_wallets_are_not_listed(node: Node) -> None:
     """Leave registered wallets that were minted out of lists."""
     minted = follow_mints(node)
-
-    def wallets(read: Callable[..., list[Wallet]], *page: int) -> list[Wallet]:
-        return [wallet for wallet in read(*page) if Address(wallet.address) not in minted.wallets]
-
-    wrap(node.accounts, "wallets", wallets)
+    wrap(
+        node.accounts,
+        "wallets",
+        lambda view, *page: [wallet for wallet in view(*page) if Address(wallet.address) not in minted.wallets],
+    )
 
 
 @mutant(
@@ -270,12 +269,4 @@ def expiration_by_another_clock(node: Node) -> None:
 @mutant("MINT-200", also="WSIG-090")
 def mints_cost_a_cent(node: Node) -> None:
     """Charge a mint to the account whose key it carries."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        wallet = wallet_of(node, request)
-        if given.accepted and wallet is not None:
-            take(node, wallet, 1)
-        return given
-
-    intercept(node, MINTS, handler)
+    take_also(node, MINTS, lambda _: 1)

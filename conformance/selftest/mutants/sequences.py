@@ -10,7 +10,7 @@ from conformance.selftest.tools.accounts import Write, account_of, permissions_o
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.alter_permissions import acts_as_owner
 from conformance.selftest.tools.mutant import mutant
-from reference_node.chain.account_config import Group, Permissions, Wallet
+from reference_node.chain.account_config import Group, Permissions
 from reference_node.node import Node
 from reference_node.permission.runs import Run
 from reference_node.problems import Forbidden, NotFound
@@ -73,11 +73,8 @@ def second_removal_takes_a_wallet(node: Node) -> None:
         if removals[account] == 2:
             hidden.update(wallet.id for wallet in node.accounts.wallets(account, 0, 1))
 
-    def wallets(view: Callable[..., list[Wallet]], *arguments: int) -> list[Wallet]:
-        return [wallet for wallet in view(*arguments) if wallet.id not in hidden]
-
     wrap(node.accounts, "remove_group", remove)
-    wrap(node.accounts, "wallets", wallets)
+    wrap(node.accounts, "wallets", lambda view, *page: [one for one in view(*page) if one.id not in hidden])
 
 
 @mutant(

@@ -171,11 +171,8 @@ def wallet_of_a_usage_key_is_hidden(node: Node) -> None:
             hidden.add(wallet)
         write(acting_key, wallet, *arguments)
 
-    def wallets(view: Callable[..., list[Wallet]], *arguments: int) -> list[Wallet]:
-        return [wallet for wallet in view(*arguments) if wallet.address not in hidden]
-
     wrap(node.accounts, "create_wallet", create)
-    wrap(node.accounts, "wallets", wallets)
+    wrap(node.accounts, "wallets", lambda view, *page: [one for one in view(*page) if one.address not in hidden])
 
 
 @mutant("PKP-020", also="VER-050")

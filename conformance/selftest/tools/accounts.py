@@ -51,6 +51,16 @@ def actions_of(node: Node, key_hash: int) -> list[Action]:
     return node.accounts.actions(account_of(node, key_hash), 0, 100)
 
 
+def change_list(node: Node, view: str, change: Callable[..., Sequence[object]]) -> None:
+    """List what `change` makes of a whole list, page by page; it gets whose list it is, and its items."""
+
+    def listed(read: Callable[..., list[object]], *asked: int) -> list[object]:
+        *of, page, size = asked
+        return list(change(*of, read(*of, 0, 100)))[page * size : (page + 1) * size]
+
+    wrap(node.accounts, view, listed)
+
+
 def groups_of_usage_keys(node: Node) -> set[tuple[int, int]]:
     """Return account and id of the groups that usage keys create from now on; the set grows with them."""
     made: set[tuple[int, int]] = set()
