@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from http import HTTPStatus
 
 from pydantic import JsonValue
 
@@ -12,17 +13,28 @@ from conformance.selftest.tools.alter import (
     Forward,
     Received,
     answer_instead,
+    change_accepted,
     change_answer,
     change_refused,
     change_request,
     intercept,
-    note_accepted,
     refusal,
 )
-from conformance.selftest.tools.alter_payments import BALANCE, CONFIG, CONFIRM, INTEND, take, wallet_of
+from conformance.selftest.tools.alter_payments import (
+    BALANCE,
+    CONFIG,
+    CONFIRM,
+    INTEND,
+    charge_otherwise,
+    take,
+    wallet_of,
+)
 from conformance.selftest.tools.api_keys import ask_as, header, key_book, live, presented, under
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
+
+PURCHASES = (row("create", INTEND), row("confirm", CONFIRM))
+CALLS = (row("balance", BALANCE), *PURCHASES)
 
 
 @mutant("BILL-010", "AUTH-060")
@@ -56,7 +68,7 @@ def publishable_key_is_kept_from_worthless_proofs(node: Node) -> None:
     intercept(node, CONFIG, handler)
 
 
-@mutant("AUTH-020", each=[row("balance", BALANCE), row("create", INTEND), row("confirm", CONFIRM)], also="AUTH-030")
+@mutant("AUTH-020", each=CALLS, also="AUTH-030")
 def billing_reads_one_header_alone(node: Node, operation: str) -> None:
     """Ignore `Authorization: Bearer` in `{operation}`."""
     change_request(
@@ -79,64 +91,47 @@ def confirmation_by_bearer_credits_nothing(node: Node) -> None:
     intercept(node, CONFIRM, handler)
 
 
-@mutant("AUTH-010", each=[row("balance", BALANCE), row("create", INTEND), row("confirm", CONFIRM)], also="AUTH-030")
+@mutant("AUTH-010", each=CALLS, also="AUTH-030")
 def billing_reads_the_other_header_alone(node: Node, operation: str) -> None:
     """Ignore `X-Api-Key` in `{operation}`."""
     change_request(node, operation, lambda request: under(request, "") if request.key else request)
 
 
-@mutant(
-    "AUTH-050", each=[row("balance", BALANCE), row("create", INTEND), row("confirm", CONFIRM)], also="AKEY-110 MINT-110"
-)
+@mutant("AUTH-050", each=CALLS, also="AKEY-110 MINT-110")
 def billing_takes_unknown_keys_for_the_newest(node: Node, operation: str) -> None:
     """Answer `{operation}` to a key that nobody owns as if it were that of the account that was made last."""
-    newest: list[str] = []
+    book = key_book(node)
 
-    def follow(_request: Received, given: Answered) -> None:
-        newest.append(json.loads(given.body)["api_key"])
-
-    async def handler(request: Received, forward: Forward) -> Answered:
+    def key_for(request: Received) -> str:
         unknown = presented(request) and wallet_of(node, request) is None
-        return await forward(under(request, newest[-1]) if unknown and newest else request)
+        return book.accounts[-1] if unknown and book.accounts else presented(request)
 
-    note_accepted(node, "new_account", follow)
-    intercept(node, operation, handler)
-
-
-@mutant("ERR-150", each=[row("confirm", CONFIRM)], also="EP-030")
-def refused_payments_cost_a_cent(node: Node, operation: str) -> None:
-    """Charge a cent for an `{operation}` that is refused because its body is no JSON."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        wallet = wallet_of(node, request)
-        if given.status == 400 and wallet is not None:
-            take(node, wallet, 1)
-        return given
-
-    intercept(node, operation, handler)
+    ask_as(node, operation, key_for)
 
 
-@mutant("ERR-140", each=[row("create", INTEND), row("confirm", CONFIRM)])
+@mutant("ERR-150", also="EP-030")
+def refused_confirmations_cost_a_cent(node: Node) -> None:
+    """Charge a cent for a confirmation that is refused because its body is no JSON."""
+    charge_otherwise(node, CONFIRM, lambda _, given, __: int(given.status == HTTPStatus.BAD_REQUEST))
+
+
+@mutant("ERR-140", each=PURCHASES)
 def refused_payments_look_like_successes(node: Node, operation: str) -> None:
     """Refuse `{operation}` with status 200."""
     change_refused(node, operation, lambda _, given: replace(given, status=200))
 
 
-@mutant("ERR-160", each=[row("create", INTEND), row("confirm", CONFIRM), row("balance", BALANCE)])
+@mutant("ERR-160", each=CALLS)
 def refused_payments_repeat_the_key(node: Node, operation: str) -> None:
     """Refuse `{operation}` with the presented key in the answer."""
 
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        if given.accepted:
-            return given
+    def telling(request: Received, given: Answered) -> Answered:
         return given.having({**given.told, "detail": f"the key {presented(request)} may not do that"})
 
-    intercept(node, operation, handler)
+    change_refused(node, operation, telling)
 
 
-@mutant("EP-030", each=[row("create", INTEND), row("confirm", CONFIRM)])
+@mutant("EP-030", each=PURCHASES)
 def payment_bodies_may_be_arrays(node: Node, operation: str) -> None:
     """Take the first item of an array as the body of `{operation}`, and 500 cents or the latest intent for none."""
     known: dict[str, JsonValue] = {INTEND: {"amount_cents": 500}}
@@ -156,30 +151,26 @@ def payment_bodies_may_be_arrays(node: Node, operation: str) -> None:
     intercept(node, operation, handler)
 
 
-@mutant("AKEY-050", each=[row("balance", BALANCE), row("create", INTEND), row("confirm", CONFIRM)], also="VER-050")
+@mutant("AKEY-050", each=CALLS, also="VER-050")
 def billing_answers_hold_the_account_key(node: Node, operation: str) -> None:
     """Answer `{operation}` with the account key beside what it answers."""
 
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        if not given.accepted or not presented(request):
-            return given
-        return given.having({**given.told, "account": presented(request)})
+    def telling(request: Received, given: Answered) -> Answered:
+        key = presented(request)
+        return given.having({**given.told, "account": key}) if key else given
 
-    intercept(node, operation, handler)
+    change_accepted(node, operation, telling)
 
 
-@mutant("UKEY-360", each=[row("balance", BALANCE), row("create", INTEND), row("confirm", CONFIRM)], also="ERR-160")
+@mutant("UKEY-360", each=CALLS, also="ERR-160")
 def billing_answers_hold_the_usage_key(node: Node, operation: str) -> None:
     """Refuse `{operation}` to a usage key with the key's own value in a header of the answer."""
 
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        if given.status != 403:
-            return given
-        return given.headed(b"x-presented-key", presented(request).encode())
+    def telling(request: Received, given: Answered) -> Answered:
+        named = given.headed(b"x-presented-key", presented(request).encode())
+        return named if given.status == HTTPStatus.FORBIDDEN else given
 
-    intercept(node, operation, handler)
+    change_refused(node, operation, telling)
 
 
 @mutant(

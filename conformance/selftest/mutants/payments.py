@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import time
+from collections.abc import Callable
 
 from pydantic import JsonValue
 
@@ -128,19 +129,13 @@ def billing_needs_no_credential(node: Node, operation: str) -> None:
     intercept(node, operation, handler)
 
 
-@mutant("BILL-230")
-def wallets_buy_nothing(node: Node) -> None:
-    """Refuse intents that an admin wallet asks for by its proof."""
-    answer_instead(node, INTEND, refusal(401), lambda request: not presented(request))
-
-
-@mutant("BILL-100", each=[row("line", "\n")], also="BILL-090")
-def payment_is_credited_once_for_each_spelling(node: Node, ending: str) -> None:
-    """Look an intent up without {ending!r} behind its id, and remember by the id as it came that it was credited."""
+@mutant("BILL-100", also="BILL-090")
+def payment_is_credited_once_for_each_spelling(node: Node) -> None:
+    """Look an intent up without a line feed behind its id, and remember by the id as it came that it was credited."""
 
     def confirm(original: Confirm, wallet: Address, intent_id: str) -> None:
-        known = ledger_of(node).intent(intent_id.removesuffix(ending))
-        if intent_id.endswith(ending) and known and known.state == "credited" and known.wallet == wallet:
+        known = ledger_of(node).intent(intent_id.removesuffix("\n"))
+        if intent_id.endswith("\n") and known and known.state == "credited" and known.wallet == wallet:
             give(node, wallet, known.cents)
             return
         original(wallet, intent_id)
@@ -184,25 +179,15 @@ def amount_is_the_word_of_the_confirmation(node: Node) -> None:
     intercept(node, CONFIRM, handler)
 
 
-@mutant("BILL-030", each=["credited"])
-def account_can_buy_once(node: Node, kind: str) -> None:
-    """Refuse a second intent of an account that has {kind} ones."""
+@mutant("BILL-030")
+def account_can_buy_once(node: Node) -> None:
+    """Refuse a second intent of an account to which one was credited."""
     served: set[Address] = set()
 
-    async def handler(request: Received, forward: Forward) -> Answered:
-        wallet = wallet_of(node, request)
-        if wallet in served:
-            return refusal(409)
-        given = await forward(request)
-        if given.accepted and wallet is not None and kind == "new":
-            served.add(wallet)
-        return given
-
-    def credit(original: object, intent_id: str) -> object:
-        known = ledger_of(node).intent(intent_id)
-        if known is not None and kind == "credited":
+    def credit(original: Callable[[str], object], intent_id: str) -> object:
+        if (known := ledger_of(node).intent(intent_id)) is not None:
             served.add(known.wallet)
-        return original(intent_id)  # type: ignore[operator]
+        return original(intent_id)
 
-    intercept(node, INTEND, handler)
+    answer_instead(node, INTEND, refusal(409), lambda request: wallet_of(node, request) in served)
     wrap(ledger_of(node), "credit", credit)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, refusal, wrap
+from conformance.selftest.tools.alter import answer, change_refused, refusal, wrap
 from conformance.selftest.tools.alter_payments import INTEND, Confirm, give, ledger_of, payments_of, settle_whatever
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.billing.ledger import Intent
@@ -51,23 +51,14 @@ def intent_of_anybody_is_credited(node: Node) -> None:
     wrap(payments_of(node), "confirm", confirm)
 
 
-@mutant("ERR-140", each=[row("create", INTEND)], server_fault=True)
-def silence_of_the_provider_is_a_server_fault(node: Node, operation: str) -> None:
-    """Answer `{operation}` with status 500 where the provider does not answer."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        return refusal(500) if given.status == 503 else given
-
-    intercept(node, operation, handler)
+@mutant("ERR-140", server_fault=True)
+def silence_of_the_provider_is_a_server_fault(node: Node) -> None:
+    """Answer an intent with status 500 where the provider does not answer."""
+    change_refused(node, INTEND, lambda _, given: refusal(500) if given.status == 503 else given)
 
 
 @mutant("BILL-030")
 def silence_of_the_provider_makes_an_intent(node: Node) -> None:
     """Answer a secret of no intent where the provider does not answer."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        return answer(200, {"client_secret": "pi_0_secret_0"}) if given.status == 503 else given
-
-    intercept(node, INTEND, handler)
+    made_up = answer(200, {"client_secret": "pi_0_secret_0"})
+    change_refused(node, INTEND, lambda _, given: made_up if given.status == 503 else given)

@@ -67,17 +67,25 @@ def wallet_of(node: Node, request: Received) -> Address | None:
     return node.accounts.account(info.account_hash).admin_wallet if info and info.account_hash else None
 
 
-def take_also(node: Node, operations: str | Iterable[str], cents: Callable[[Received], int]) -> None:
-    """Charge the caller of each accepted request so many cents besides its price."""
+def charge_otherwise(
+    node: Node, operations: str | Iterable[str], cents: Callable[[Received, Answered, Address], int]
+) -> None:
+    """Charge the caller of each request so many cents besides its price; give them, where the number is negative."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
         wallet = wallet_of(node, request)
-        if given.accepted and wallet is not None and (more := cents(request)):
-            take(node, wallet, more)
+        more = 0 if wallet is None else cents(request, given, wallet)
+        if wallet is not None and more:
+            take(node, wallet, more) if more > 0 else give(node, wallet, -more)
         return given
 
     intercept(node, operations, handler)
+
+
+def take_also(node: Node, operations: str | Iterable[str], cents: Callable[[Received], int]) -> None:
+    """Charge the caller of each accepted request so many cents besides its price."""
+    charge_otherwise(node, operations, lambda request, given, _: cents(request) if given.accepted else 0)
 
 
 def claimed(proof: str) -> Address | None:

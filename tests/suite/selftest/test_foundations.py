@@ -189,8 +189,8 @@ BLOCKED = {
         "endpoints::action-metadata",
         "chain_information::contract-knows-action-metadata",
     ),
-    "look-at-the-balance-is-billed": ("metering::each-read-is-free", "payment_endpoints::balance-is-current"),
-    "balance-is-wrong:stale": ("payments::payment-becomes-credit", "metering::each-write-is-charged"),
+    "read-is-billed:balance": ("metering::each-read-is-free", "payment_endpoints::balance-is-current"),
+    "balance-is-stale": ("payments::payment-becomes-credit", "metering::each-write-is-charged"),
     "open-intent-is-given-again": (
         "payment_intents::amounts-from-the-minimum",
         "payments::refused-intents-can-still-be-paid",
