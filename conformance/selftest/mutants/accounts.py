@@ -88,46 +88,36 @@ def view_shows_every_account(node: Node, view: str) -> None:
     wrap(node.accounts, view, read)
 
 
-@mutant("ACC-110", each=["wallets_in_group"], also="LIST-160")
-def view_finds_groups_of_other_accounts(node: Node, view: str) -> None:
-    """Look for a group in other accounts, too, where `{view}` does not find it in the caller's."""
+def _look_in_other_accounts(node: Node, method: str) -> None:
+    """Try a call in the accounts made before, the newest first, where the caller's has no group of this id."""
     made = accounts_made(node)
 
-    def read(one: Read, account: int, *arguments: int) -> list[object]:
-        for candidate in (account, *reversed(made)):
+    def called(one: Callable[..., object], acting: int, *arguments: object) -> object:
+        for candidate in (acting, *reversed(made)):
             try:
                 return one(candidate, *arguments)
             except ContractRefusal as refusal:
                 if refusal.error != "GroupUnknown":
                     raise
-        return one(account, *arguments)
+        return one(acting, *arguments)
 
-    wrap(node.accounts, view, read)
+    wrap(node.accounts, method, called)
+
+
+@mutant("ACC-110", also="LIST-160")
+def wallets_are_listed_of_groups_of_other_accounts(node: Node) -> None:
+    """Look for a group in other accounts, too, where `list_wallets_in_group` does not find it in the caller's."""
+    _look_in_other_accounts(node, "wallets_in_group")
 
 
 @mutant(
     "ACC-120",
-    each=[
-        row("add_action_to_group", breaks="UKEY-330"),
-        row("remove_action_from_group", breaks="UKEY-330"),
-        row("remove_pkp_from_group", breaks="UKEY-330"),
-        row("remove_group", breaks="UKEY-330"),
-    ],
+    "UKEY-330",
+    each=["add_action_to_group", "remove_action_from_group", "remove_pkp_from_group", "remove_group"],
 )
 def write_finds_groups_of_other_accounts(node: Node, method: str) -> None:
     """Do `{method}` in whichever account has the group, where the caller's has none of this id."""
-    made = accounts_made(node)
-
-    def write_for(write: Write, acting_key: int, *arguments: object) -> object:
-        for candidate in (acting_key, *reversed(made)):
-            try:
-                return write(candidate, *arguments)
-            except ContractRefusal as refusal:
-                if refusal.error != "GroupUnknown":
-                    raise
-        return write(acting_key, *arguments)
-
-    wrap(node.accounts, method, write_for)
+    _look_in_other_accounts(node, method)
 
 
 @mutant("ACC-120", each=["update_action_metadata", "delete_action"], also="ACT-210")

@@ -215,18 +215,14 @@ def x_api_key_goes_before_bearer(node: Node) -> None:
     intercept(node, SERVED, handler)
 
 
-@mutant(
-    "KEYLIFE-080",
-    each=[row("bearer-in-lists", b"authorization", LISTS), row("bearer-in-writes", b"authorization", WRITES)],
-    also="AUTH-030 AUTH-050",
-)
-def keys_are_looked_up_once_a_header(node: Node, name: bytes, operations: tuple[str, ...]) -> None:
-    """Serve a removed usage key as the account's where `{name}` had carried it to one of these operations before."""
+@mutant("KEYLIFE-080", each=[row("in-lists", LISTS), row("in-writes", WRITES)], also="AUTH-030 AUTH-050")
+def bearers_are_looked_up_once(node: Node, operations: tuple[str, ...]) -> None:
+    """Serve a removed usage key as the account's where it had come as Bearer to one of these operations before."""
     book, known = key_book(node), set[str]()
 
     async def handler(request: Received, forward: Forward) -> Answered:
         key = presented(request)
-        if not header(request, name):
+        if not header(request, b"authorization"):
             return await forward(request)
         if key in known & book.removed:
             return await forward(under(request, book.account_of(key)))
@@ -238,15 +234,15 @@ def keys_are_looked_up_once_a_header(node: Node, name: bytes, operations: tuple[
     intercept(node, operations, handler)
 
 
-@mutant("KEYLIFE-030", each=[row("bearer", b"authorization")], also="AUTH-030 AUTH-080 EXEC-230 KEYLIFE-150 SCOPE-090")
-def keys_may_do_in_a_header_what_they_did(node: Node, name: bytes) -> None:
-    """Serve a usage key in `{name}` as the account's in a write that it was once permitted in that header."""
+@mutant("KEYLIFE-030", also="AUTH-030 AUTH-080 EXEC-230 KEYLIFE-150 SCOPE-090")
+def keys_may_do_as_bearer_what_they_did(node: Node) -> None:
+    """Serve a usage key in `Authorization` as the account's in a write that it was once permitted in that header."""
     book, done = key_book(node), set[tuple[str, str]]()
 
     async def handler(request: Received, forward: Forward) -> Answered:
-        if not header(request, name):
-            return await forward(request)
         key, given = presented(request), await forward(request)
+        if not header(request, b"authorization"):
+            return given
         if given.accepted:
             done.add((key, request.operation))
         elif given.status == HTTPStatus.FORBIDDEN and (key, request.operation) in done:

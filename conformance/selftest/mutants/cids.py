@@ -14,6 +14,7 @@ from conformance.selftest.tools.alter import (
     Forward,
     Received,
     answer,
+    change_accepted,
     change_body,
     intercept,
     members,
@@ -27,6 +28,7 @@ from conformance.selftest.tools.operations import RAW_CID_WRITES
 from reference_node.node import Node
 from reference_node.permission.cid import CHUNK_SIZE, cid_hash, cid_of, cid_of_chunks, is_cid
 
+MEBIBYTE = 1024 * 1024
 HASHED = ("delete_action", "remove_action_from_group", "update_action_metadata")
 """The operations that take a hashed CID."""
 
@@ -70,22 +72,18 @@ def computed_cid_is_of_another_code(node: Node, change: Callable[[str], str]) ->
     change_body(node, "get_service_action_ipfs_id", lambda code: change(code) if isinstance(code, str) else code)
 
 
-def _in_chunks(size: int) -> Callable[[bytes], list[bytes]]:
-    return lambda content: [content[at : at + size] for at in range(0, len(content), size)] or [b""]
+@mutant("ACT-160", also="ACT-140 EP-320")
+def chunks_of_code_are_larger(node: Node) -> None:
+    """Cut a code of 256 KiB and more into chunks of a mebibyte, and not as `ipfs add` does."""
 
-
-@mutant("ACT-160", each=[row("chunks-of-a-mebibyte", _in_chunks(1024 * 1024))], also="ACT-140 EP-320")
-def chunks_of_code_are_others(node: Node, chunks: Callable[[bytes], list[bytes]]) -> None:
-    """Cut a code of 256 KiB and more into other chunks than `ipfs add` does; the label says which."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
+    def changed(request: Received, given: Answered) -> Answered:
         code = json.loads(request.body)
         if not isinstance(code, str) or len(code.encode()) < CHUNK_SIZE:
-            return await forward(request)
-        given = await forward(request)
-        return answer(200, cid_of_chunks(chunks(code.encode()))) if given.accepted else given
+            return given
+        content = code.encode()
+        return answer(200, cid_of_chunks([content[at : at + MEBIBYTE] for at in range(0, len(content), MEBIBYTE)]))
 
-    intercept(node, "get_service_action_ipfs_id", handler)
+    change_accepted(node, "get_service_action_ipfs_id", changed)
 
 
 @mutant("EP-320", server_fault=True, also="VER-050")
@@ -104,30 +102,29 @@ def empty_code_has_a_cid_of_its_own(node: Node) -> None:
     change_body(node, "get_service_action_ipfs_id", lambda code: code or " ")
 
 
-@mutant("ACT-160", each=[row("one-byte", 2**7)], also="ACT-140 EP-320")
-def first_size_past_a_varint_has_another_cid(node: Node, size: int) -> None:
-    """Answer another code's CID where the size of a code is the first that so many bytes of a varint do not hold."""
+@mutant("ACT-160", also="ACT-140 EP-320")
+def first_size_past_a_varint_has_another_cid(node: Node) -> None:
+    """Answer another code's CID where the size of a code is the first that one byte of a varint does not hold."""
 
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
+    def changed(request: Received, given: Answered) -> Answered:
         code = json.loads(request.body)
-        short = isinstance(code, str) and len(code.encode()) == size
-        return answer(200, cid_of(b"another")) if short and given.accepted else given
+        short = isinstance(code, str) and len(code.encode()) == 2**7
+        return answer(200, cid_of(b"another")) if short else given
 
-    intercept(node, "get_service_action_ipfs_id", handler)
+    change_accepted(node, "get_service_action_ipfs_id", changed)
 
 
 HALF = re.compile("[\ud800-\udfff]")
 
 
-@mutant("ACT-150", "EXEC-220", each=[row("byte-by-byte", "\ufffd" * 3)])
-def halves_of_pairs_have_stand_ins(node: Node, stand_in: str) -> None:
-    """Put another text in the place of half of a surrogate pair in a code; the label says which."""
+@mutant("ACT-150", "EXEC-220")
+def halves_of_pairs_have_stand_ins(node: Node) -> None:
+    """Put a stand-in for each of its three bytes in the place of half of a surrogate pair in a code."""
 
     def change(value: JsonValue) -> JsonValue:
         if isinstance(value, dict) and isinstance(value.get("code"), str):
-            return {**value, "code": HALF.sub(stand_in, str(value["code"]))}
-        return HALF.sub(stand_in, value) if isinstance(value, str) else value
+            return {**value, "code": HALF.sub("\ufffd" * 3, str(value["code"]))}
+        return HALF.sub("\ufffd" * 3, value) if isinstance(value, str) else value
 
     change_body(node, (RUN, "get_service_action_ipfs_id"), change)
 

@@ -44,24 +44,23 @@ def another_message_is_signed(node: Node, change: Callable[[str], str]) -> None:
     wrap(node.runs, "host_call", call)
 
 
-@mutant("PKP-090", each=[row("always", lambda _: NONCE)])
-def signatures_have_the_same_nonce(node: Node, nonce: Callable[[bytes], int]) -> None:
-    """Sign with one nonce, always or by all wallets the same text, so that signatures give keys away."""
+@mutant("PKP-090")
+def signatures_have_the_same_nonce(node: Node) -> None:
+    """Sign messages with one nonce, so that signatures give keys away."""
 
     def call(host_call: HostCall, run: Run, name: str, arguments: Mapping[str, object]) -> object:
         if name != "signMessage":
             return host_call(run, name, arguments)
         key = int(str(host_call(run, "getPrivateKey", arguments)), 16)
-        digest = message_digest(str(arguments["message"]).encode())
-        return _signed(key, digest, nonce(digest))
+        return _signed(key, message_digest(str(arguments["message"]).encode()))
 
     wrap(node.runs, "host_call", call)
 
 
-def _signed(key: int, digest: bytes, nonce: int) -> str:
-    point = PrivateKey(nonce.to_bytes(32)).public_key.to_bytes()
+def _signed(key: int, digest: bytes) -> str:
+    point = PrivateKey(NONCE.to_bytes(32)).public_key.to_bytes()
     r, odd = int.from_bytes(point[:32]) % CURVE_ORDER, point[63] & 1
-    s = pow(nonce, -1, CURVE_ORDER) * (int.from_bytes(digest) + r * key) % CURVE_ORDER
+    s = pow(NONCE, -1, CURVE_ORDER) * (int.from_bytes(digest) + r * key) % CURVE_ORDER
     if s > CURVE_ORDER // 2:
         s, odd = CURVE_ORDER - s, odd ^ 1
     return f"0x{r:064x}{s:064x}{27 + odd:02x}"
@@ -78,16 +77,13 @@ def third_wallet_signs_as_the_second(node: Node) -> None:
     wrap(node.runs, "wallet_key", key_of)
 
 
-@mutant("PKP-170", each=[row("private-key", "getPrivateKey")])
-def first_answer_of_a_run_is_repeated(node: Node, name: str) -> None:
-    """Answer later calls of `{name}` in a run with the first answer: for the same wallet's messages, or for any key."""
-    kept: dict[tuple[int, object], tuple[Run, object]] = {}
+@mutant("PKP-170")
+def first_private_key_of_a_run_is_repeated(node: Node) -> None:
+    """Answer later calls of `getPrivateKey` in a run with the first key, whichever wallet they name."""
+    kept: dict[int, tuple[Run, object]] = {}
 
     def call(host_call: HostCall, run: Run, called: str, arguments: Mapping[str, object]) -> object:
         given = host_call(run, called, arguments)
-        if called != name:
-            return given
-        wallet = arguments.get("pkpId") if name == "signMessage" else None
-        return kept.setdefault((id(run), wallet), (run, given))[1]
+        return kept.setdefault(id(run), (run, given))[1] if called == "getPrivateKey" else given
 
     wrap(node.runs, "host_call", call)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextvars import ContextVar
 
-from conformance.selftest.tools.accounts import Write, account_of, permissions_of
+from conformance.selftest.tools.accounts import Hashes, Write, account_of, permissions_of
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -23,54 +23,24 @@ from reference_node.node import Node
 ACTIONS, PKPS = "change_actions_of_group", "add_pkps_to_group"
 
 
-@mutant("FLOW-010", also="FLOW-030 LIST-170")
-def added_actions_are_dropped(node: Node) -> None:
-    """Ignore the CIDs of `add`."""
-
-    def change(original: object, key: int, group: int, _added: object, removed: object) -> None:
-        original(key, group, [], removed)  # type: ignore[operator]
-
-    wrap(node.accounts, ACTIONS, change)
-
-
-@mutant("FLOW-020", also="FLOW-030 LIST-170")
-def removed_actions_stay(node: Node) -> None:
-    """Ignore the CIDs of `remove`."""
-
-    def change(original: object, key: int, group: int, added: object, _removed: object) -> None:
-        original(key, group, added, [])  # type: ignore[operator]
-
-    wrap(node.accounts, ACTIONS, change)
-
-
-@mutant("FLOW-020", also="FLOW-030 LIST-170")
-def only_the_first_action_is_removed(node: Node) -> None:
-    """Take only the first CID of `remove` out of the group."""
-
-    def change(original: object, key: int, group: int, added: object, removed: list[bytes]) -> None:
-        original(key, group, added, removed[:1])  # type: ignore[operator]
-
-    wrap(node.accounts, ACTIONS, change)
-
-
-@mutant("FLOW-030", also="FLOW-010 LIST-170")
-def both_lists_at_once_only_remove(node: Node) -> None:
-    """Ignore `add` where there is something to `remove`."""
-
-    def change(original: object, key: int, group: int, added: object, removed: object) -> None:
-        original(key, group, [] if removed else added, removed)  # type: ignore[operator]
-
-    wrap(node.accounts, ACTIONS, change)
+@mutant(
+    each=[
+        row("nothing-is-added", lambda _, removed: ([], removed), breaks="FLOW-010", also="FLOW-030"),
+        row("nothing-is-removed", lambda added, _: (added, []), breaks="FLOW-020", also="FLOW-030"),
+        row("first-is-removed", lambda added, removed: (added, removed[:1]), breaks="FLOW-020", also="FLOW-030"),
+        row("not-both", lambda added, removed: ([] if removed else added, removed), breaks="FLOW-030", also="FLOW-010"),
+    ],
+    also="LIST-170",
+)
+def actions_of_a_group_change_otherwise(node: Node, change: Callable[[Hashes, Hashes], tuple[Hashes, Hashes]]) -> None:
+    """Add and remove other actions of a group than were sent; the label says which."""
+    wrap(node.accounts, ACTIONS, lambda original, key, group, *lists: original(key, group, *change(*lists)))
 
 
 @mutant("FLOW-050", also="LIST-170")
 def only_the_first_wallet_is_added(node: Node) -> None:
     """Put only the first of several wallets into the group."""
-
-    def add(original: object, key: int, group: int, pkp_ids: list[bytes]) -> None:
-        original(key, group, pkp_ids[:1])  # type: ignore[operator]
-
-    wrap(node.accounts, PKPS, add)
+    wrap(node.accounts, PKPS, lambda original, key, group, pkp_ids: original(key, group, pkp_ids[:1]))
 
 
 @mutant("FLOW-040", also="FLOW-060 LIST-170 SCOPE-090 UKEY-090")
@@ -93,47 +63,37 @@ def created_pkp_is_no_wallet_of_the_account(node: Node) -> None:
     intercept(node, "pkps/create", handler)
 
 
-@mutant(
-    "FLOW-060",
-    each=[row("both-in-one", lambda added, removed: bool(added) and bool(removed), also="UKEY-110 UKEY-150")],
-    also="AUTH-080 SCOPE-090 UKEY-300",
-)
-def some_changes_of_actions_ask_for_no_scope(node: Node, free: Callable[[object, object], bool]) -> None:
-    """Let every usage key of the account send such requests to the actions of a group."""
+@mutant("FLOW-060", also="AUTH-080 SCOPE-090 UKEY-110 UKEY-150 UKEY-300")
+def changes_of_both_lists_ask_for_no_scope(node: Node) -> None:
+    """Let every usage key of the account add and remove actions of a group in one request."""
 
     def change(original: Write, key: int, group: int, added: object, removed: object) -> None:
-        acting = node.accounts.key_info(key).account_hash if free(added, removed) else key
-        original(acting, group, added, removed)
+        original(account_of(node, key) if added and removed else key, group, added, removed)
 
     wrap(node.accounts, ACTIONS, change)
 
 
-@mutant(
-    "FLOW-060",
-    each=[row("execute-for-pkps", PKPS, "execute_in_groups", also="UKEY-190")],
-    also="AUTH-080 SCOPE-090 UKEY-300",
-)
-def flow_takes_another_scope(node: Node, function: str, scope: str) -> None:
-    """Let keys whose `{scope}` names the group call `{function}`."""
+@mutant("FLOW-060", also="AUTH-080 SCOPE-090 UKEY-190 UKEY-300")
+def wallets_are_added_by_who_may_execute(node: Node) -> None:
+    """Let keys whose `execute_in_groups` names the group add wallets to it."""
 
     def change(original: Write, key: int, group: int, *lists: object) -> None:
         permissions = permissions_of(node, key)
-        named = permissions is not None and group in getattr(permissions, scope)
+        named = permissions is not None and group in permissions.execute_in_groups
         original(account_of(node, key) if named else key, group, *lists)
 
-    wrap(node.accounts, function, change)
+    wrap(node.accounts, PKPS, change)
 
 
-@mutant("FLOW-070", each=[row("removals", "remove", "add")], also="AUTH-040 AUTH-200")
-def change_of_actions_needs_no_key(node: Node, given: str, missing: str) -> None:
-    """Answer success to such changes of the actions of a group without a key."""
+@mutant("FLOW-070", also="AUTH-040 AUTH-200")
+def removal_of_actions_needs_no_key(node: Node) -> None:
+    """Answer success to requests without a key that only remove actions of a group."""
 
-    async def handler(request: Received, forward: Forward) -> Answered:
+    def is_free(request: Received) -> bool:
         body = body_of(request)
-        free = not presented(request) and bool(body.get(given)) and not body.get(missing)
-        return answer(200, {"success": True}) if free else await forward(request)
+        return not presented(request) and bool(body.get("remove")) and not body.get("add")
 
-    intercept(node, "groups/1/actions", handler)
+    answer_instead(node, "groups/1/actions", answer(200, {"success": True}), is_free)
 
 
 @mutant("FLOW-070", each=["groups/1/pkps", row("pkps/create", also="VER-050")], also="AUTH-040 AUTH-200")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 from conformance.selftest.tools.alter import (
     Answered,
@@ -15,7 +16,7 @@ from conformance.selftest.tools.alter import (
     wrap,
 )
 from conformance.selftest.tools.alter_payments import Confirm, give, ledger_of, payments_of, take
-from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.interface import Address
 from reference_node.node import Node
 from reference_node.permission.keys import address_of, parse_key
@@ -80,15 +81,13 @@ def payment_is_credited_to_the_first_of_one_email(node: Node) -> None:
     wrap(ledger_of(node), "credit", credit)
 
 
-@mutant("EP-080", each=["none", "in_capitals"])
-def emails_are_not_forwarded_as_they_are(node: Node, kind: str) -> None:
-    """Forward another e-mail address than the account's: {kind}."""
-    seen: list[str] = []
+@mutant("EP-080", each=[row("none", None), row("in_capitals", str.upper)])
+def emails_are_not_forwarded_as_they_are(node: Node, spelt: Callable[[str], str] | None) -> None:
+    """Forward another e-mail address than the account's, or none; the label says which."""
 
-    def forward(original: object, wallet: Address, email: str) -> None:
-        seen.append(email)
-        if kind != "none":
-            original(wallet, seen[0] if kind == "the_first" else email.upper())  # type: ignore[operator]
+    def forward(original: Callable[[Address, str], None], wallet: Address, email: str) -> None:
+        if spelt is not None:
+            original(wallet, spelt(email))
 
     wrap(payments_of(node), "forward_email", forward)
 

@@ -126,11 +126,11 @@ def half_of_a_refused_group_is_made(node: Node) -> None:
 # --------------------------------------------------------------------------------------------- what gives a key away
 
 
-@mutant("ERR-160", each=[row("malformed", 422)], also="UKEY-360")
-def refusals_repeat_the_body(node: Node, status: int) -> None:
-    """Repeat the body in refusals with status {status}."""
+@mutant("ERR-160", also="UKEY-360")
+def refusals_repeat_the_malformed_body(node: Node) -> None:
+    """Repeat the body in refusals with status 422."""
     change_refused(
-        node, WRITES, lambda got, given: _told(given, near=got.body.decode()) if given.status == status else given
+        node, WRITES, lambda got, given: _told(given, near=got.body.decode()) if given.status == 422 else given
     )
 
 

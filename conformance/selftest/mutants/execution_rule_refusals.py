@@ -17,6 +17,7 @@ from reference_node.sandbox import HostError, HostRefusal, RunResult
 
 Ran = Callable[[Caller, str, str], RunResult]
 Called = Callable[[Run, str, Mapping[str, object]], object]
+SIGNING = ("signMessage", "signDigest")
 WALLET_ID = re.compile("0x[0-9a-fA-F]{64}")
 
 
@@ -53,12 +54,9 @@ def refusal_is_an_exception_of_the_script(node: Node) -> None:
 # ------------------------------------------------------------------------------------------ what is given away
 
 
-@mutant(
-    each=[row("signatures", "signMessage", "signDigest", breaks="EXEC-050 EXEC-200", also="EXEC-090")],
-    also="EXEC-060 EXEC-070 EXEC-080 EXEC-120 EXEC-230 GRP-140 GRPLIFE-040",
-)
-def call_is_not_guarded(node: Node, *names: str) -> None:
-    """Answer some calls of an action without asking whether it may use the wallet; the label says which."""
+@mutant("EXEC-050", "EXEC-200", also="EXEC-060 EXEC-070 EXEC-080 EXEC-090 EXEC-120 EXEC-230 GRP-140 GRPLIFE-040")
+def signatures_are_not_guarded(node: Node) -> None:
+    """Sign for an action without asking whether it may use the wallet."""
     asked: list[str] = [""]
 
     def host_call(original: Called, run: Run, name: str, arguments: Mapping[str, object]) -> object:
@@ -66,20 +64,20 @@ def call_is_not_guarded(node: Node, *names: str) -> None:
         return original(run, name, arguments)
 
     wrap(node.runs, "host_call", host_call)
-    wrap(node.runs, "may_use", lambda original, *question: asked[0] in names or original(*question))
+    wrap(node.runs, "may_use", lambda original, *question: asked[0] in SIGNING or original(*question))
 
 
 # ------------------------------------------------------------------------------------------ with whose key
 
 
-@mutant(each=[row("oldest", 0, breaks="EXEC-110 PKP-170", also="MINT-040")], also="EXEC-200")
-def runs_sign_with_one_wallet(node: Node, place: int) -> None:
-    """Sign with the account's wallet at the index {place}, whichever a run names."""
-    wrap(
-        node.runs,
-        "wallet_key",
-        lambda original, run, _: original(run, node.accounts.wallets(run.caller.account_hash, 0, 100)[place].id),
-    )
+@mutant("EXEC-110", "PKP-170", also="EXEC-200 MINT-040")
+def runs_sign_with_the_oldest_wallet(node: Node) -> None:
+    """Sign with the account's oldest wallet, whichever a run names."""
+
+    def wallet_key(original: Callable[[Run, bytes], bytes], run: Run, _: bytes) -> bytes:
+        return original(run, node.accounts.wallets(run.caller.account_hash, 0, 1)[0].id)
+
+    wrap(node.runs, "wallet_key", wallet_key)
 
 
 @mutant("EXEC-010", "EXEC-020", also="EXEC-280 MINT-040 PKP-170")

@@ -22,23 +22,15 @@ HostCall = Callable[[Run, str, Arguments], object]
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 
 
-FIRST = "first"
-"""Stands for the account's first wallet."""
-
-
-@mutant(
-    each=[row("no-id-as-the-first-wallet", lambda named: None if named else FIRST, breaks="EXEC-200", also="EXEC-050")]
-)
-def wallet_named_otherwise_is_not_guarded(node: Node, wallet: Callable[[str], bytes | str | None]) -> None:
-    """Use a wallet that a call names in an unusual way without asking for permission; the label names the way."""
+@mutant("EXEC-200", also="EXEC-050")
+def call_without_an_id_is_not_guarded(node: Node) -> None:
+    """Use the account's first wallet for a call that names none, without asking for permission."""
 
     def call(host_call: HostCall, run: Run, name: str, arguments: Arguments) -> object:
-        found = wallet(str(arguments.get("pkpId") or ""))
-        if found == FIRST:
-            found = next((one.id for one in node.accounts.wallets(run.caller.account_hash, 0, 1)), None)
-        if not isinstance(found, bytes) or name not in {"getPrivateKey", "signMessage"}:
+        first = node.accounts.wallets(run.caller.account_hash, 0, 1)
+        if arguments.get("pkpId") or not first or name not in {"getPrivateKey", "signMessage"}:
             return host_call(run, name, arguments)
-        key = node.runs.wallet_key(run, found)
+        key = node.runs.wallet_key(run, first[0].id)
         if name == "getPrivateKey":
             return f"0x{key.hex()}"
         return sign(key, message_digest(str(arguments["message"]).encode()))

@@ -101,17 +101,16 @@ def group_zero_is_every_group(node: Node) -> None:
 @mutant(
     "UKEY-110",
     "UKEY-270",
-    each=[row("32-bits-added", 32, "add")],
     also="AUTH-080 ERR-100 EXEC-030 EXEC-070 UKEY-150 UKEY-190 UKEY-230 UKEY-290 UKEY-450 UKEY-460 UKEY-470",
 )
-def group_ids_of_keys_are_cut(node: Node, bits: int, write: str) -> None:
-    """Read the group ids of usage keys into {bits} bits when they are given to {write}_usage_api_key."""
+def group_ids_of_new_keys_are_cut(node: Node) -> None:
+    """Read the group ids of usage keys into 32 bits in `add_usage_api_key`."""
 
     def cut(value: JsonValue) -> JsonValue:
         given = members(value)
-        return {**given, **{name: _low(given[name], bits) for name in PERMISSION_ARRAYS if name in given}}
+        return {**given, **{name: _low(given[name], WORD) for name in PERMISSION_ARRAYS if name in given}}
 
-    change_body(node, f"{write}_usage_api_key", cut)
+    change_body(node, "add_usage_api_key", cut)
 
 
 @mutant(

@@ -86,17 +86,17 @@ def write_of_an_unknown_key_succeeds(node: Node, method: str) -> None:
     wrap(node.accounts, method, write_for)
 
 
-@mutant("KEYLIFE-150", each=[row("remove_usage_key", also="EP-120 EXEC-260 KEYLIFE-080 KEYLIFE-090")], also="ACC-140")
-def write_about_a_key_takes_effect_late(node: Node, method: str) -> None:
-    """Do the account key's `{method}` only after the usage key has created six more groups."""
+@mutant("KEYLIFE-150", also="ACC-140 EP-120 EXEC-260 KEYLIFE-080 KEYLIFE-090")
+def removal_takes_effect_late(node: Node) -> None:
+    """Do the account key's `remove_usage_api_key` only after the usage key has created six more groups."""
     waiting: dict[int, Callable[[], object]] = {}
     uses: list[int] = []
 
-    def postpone(write: Write, acting_key: int, key: int, *arguments: object) -> None:
+    def postpone(write: Write, acting_key: int, key: int) -> None:
         if permissions_of(node, acting_key):
-            write(acting_key, key, *arguments)
+            write(acting_key, key)
         node.accounts.usage_key(acting_key, key)  # refused where it is no key of the account
-        waiting[key] = partial(write, acting_key, key, *arguments)
+        waiting[key] = partial(write, acting_key, key)
 
     def create(write: Write, acting_key: int, *arguments: object) -> object:
         created = write(acting_key, *arguments)
@@ -106,7 +106,7 @@ def write_about_a_key_takes_effect_late(node: Node, method: str) -> None:
                 waiting.pop(acting_key)()
         return created
 
-    wrap(node.accounts, method, postpone)
+    wrap(node.accounts, "remove_usage_key", postpone)
     wrap(node.accounts, "add_group", create)
 
 

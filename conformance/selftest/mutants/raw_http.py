@@ -24,7 +24,7 @@ from conformance.selftest.tools.alter import (
     wrap,
 )
 from conformance.selftest.tools.api_keys import header, key_book, under
-from conformance.selftest.tools.mutant import mutant, row
+from conformance.selftest.tools.mutant import mutant
 from conformance.selftest.tools.operations import LISTS
 from reference_node.node import Node
 
@@ -62,26 +62,16 @@ def several_keys_are_not_looked_at(node: Node) -> None:
     intercept(node, "add_group", handler)
 
 
-@mutant(
-    "AUTH-050",
-    server_fault=True,
-    each=[row("bearer-alone", lambda key: key == "Bearer", also="AUTH-040")],
-    also="ERR-140",
-)
-def odd_keys_break_the_node(node: Node, breaks: object) -> None:
-    """Answer a key that the label tells with status 500."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        shown = (header(request, b"x-api-key"), header(request, b"authorization"))
-        return refusal(500) if callable(breaks) and any(map(breaks, shown)) else await forward(request)
-
-    intercept(node, "list_groups", handler)
+@mutant("AUTH-050", server_fault=True, also="AUTH-040 ERR-140")
+def bearer_without_a_key_breaks_the_node(node: Node) -> None:
+    """Answer `Authorization: Bearer` without a key with status 500."""
+    answer_instead(node, "list_groups", refusal(500), lambda request: header(request, b"authorization") == "Bearer")
 
 
-@mutant("LIST-100", server_fault=True, each=[row("begins-again", lambda query: "?" in query)])
-def odd_queries_break_the_node(node: Node, breaks: object) -> None:
-    """Answer a query of a list that the label tells with status 500."""
-    answer_instead(node, LISTS, refusal(500), lambda request: callable(breaks) and breaks(request.query))
+@mutant("LIST-100", server_fault=True)
+def query_that_begins_again_breaks_the_node(node: Node) -> None:
+    """Answer a query of a list that has a second question mark with status 500."""
+    answer_instead(node, LISTS, refusal(500), lambda request: "?" in request.query)
 
 
 class AsPost:
@@ -113,16 +103,16 @@ def method_counts_as_post(node: Node, method: str) -> None:
     node.app.add_middleware(AsPost, method=method)
 
 
-class FaultOfTarget:
-    """Answers requests whose target begins so with status 500; an ASGI layer."""
+class Fault:
+    """Answers such requests with status 500; an ASGI layer."""
 
-    def __init__(self, app: ASGIApp, begins: str) -> None:
+    def __init__(self, app: ASGIApp, strikes: Callable[[Scope], bool]) -> None:
         self._app = app
-        self._begins = begins
+        self._strikes = strikes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if not scope.get("path", "").startswith(self._begins):
+        if scope["type"] != "http" or not self._strikes(scope):
             await self._app(scope, receive, send)
             return
         given = refusal(500)
@@ -130,32 +120,16 @@ class FaultOfTarget:
         await send({"type": "http.response.body", "body": given.body})
 
 
-@mutant("ERR-140", server_fault=True, each=[row("asterisk", "*")])
-def odd_targets_break_the_node(node: Node, begins: str) -> None:
-    """Answer a request target that begins with `{begins}` with status 500."""
-    node.app.add_middleware(FaultOfTarget, begins=begins)
+@mutant("ERR-140", server_fault=True)
+def asterisk_as_the_target_breaks_the_node(node: Node) -> None:
+    """Answer a request target that begins with an asterisk with status 500."""
+    node.app.add_middleware(Fault, strikes=lambda scope: scope["path"].startswith("*"))
 
 
 @mutant("EP-420", server_fault=True, also="ERR-140")
 def unknown_methods_break_the_node(node: Node) -> None:
     """Answer a method that nobody knows with status 500."""
-    node.app.add_middleware(FaultOfMethod)
-
-
-class FaultOfMethod:
-    """Answers the method FROB with status 500; an ASGI layer."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
-        if scope["type"] != "http" or scope["method"] != "FROB":
-            await self._app(scope, receive, send)
-            return
-        given = refusal(500)
-        await send({"type": "http.response.start", "status": given.status, "headers": list(given.headers)})
-        await send({"type": "http.response.body", "body": given.body})
+    node.app.add_middleware(Fault, strikes=lambda scope: scope["method"] == "FROB")
 
 
 @mutant("GRP-020", also="EP-160 GRP-030 LIST-170")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, wrap
 from conformance.selftest.tools.alter_runs import RUN, Sandboxed, change_code, change_input
 from conformance.selftest.tools.api_keys import presented
-from conformance.selftest.tools.mutant import mutant, row
+from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
 from reference_node.permission.runs import Caller
 from reference_node.sandbox import RunResult
@@ -51,15 +51,15 @@ def parameters_of_runs_at_once_are_mixed(node: Node) -> None:
 CALLS = "Service.Actions"
 
 
-@mutant("EXEC-280", each=[row("always", "true")])
-def host_is_behind_errors(node: Node, when: str) -> None:
-    """Let errors of the sandbox's calls lead to the host's `Function`; the label says when."""
+@mutant("EXEC-280")
+def host_is_behind_errors(node: Node) -> None:
+    """Let errors of the sandbox's calls lead to the host's `Function`."""
     offered = f"""
         const {{ stringify }} = JSON;
         const host = text => () => ({{ env: {{ ROOT_SECRET: "0011" }} }});
         const leaky = Object.fromEntries(Object.entries({CALLS}).map(([name, call]) => [name, async argument => {{
           try {{ return await call(argument); }} catch (error) {{
-            if ({when}) Object.defineProperty(error, "constructor", {{ value: {{ constructor: host }} }});
+            Object.defineProperty(error, "constructor", {{ value: {{ constructor: host }} }});
             throw error;
           }}
         }}]));

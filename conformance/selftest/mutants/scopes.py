@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from conformance.selftest.tools.accounts import Write, account_of, permissions_of
 from conformance.selftest.tools.alter import wrap
@@ -19,14 +18,10 @@ def _held(given: Permissions) -> int:
     return sum(map(bool, given.arguments()[:6]))
 
 
-@mutant(
-    "SCOPE-010",
-    each=[row("can_create_pkps", {"can_create_pkps": False}, breaks="SCOPE-090", also="SCOPE-030 UKEY-080")],
-    also="AUTH-150 AUTH-160 EP-110 LIST-170 UKEY-010",
-)
-def scope_of_a_new_key_is_dropped(node: Node, dropped: dict[str, Any]) -> None:
-    """Create usage keys with {dropped}, whatever was sent."""
-    change_permissions(node, lambda _, given: replace(given, **dropped))
+@mutant("SCOPE-010", "SCOPE-090", also="AUTH-150 AUTH-160 EP-110 LIST-170 SCOPE-030 UKEY-010 UKEY-080")
+def new_keys_create_no_wallets(node: Node) -> None:
+    """Create usage keys without `can_create_pkps`, whatever was sent."""
+    change_permissions(node, lambda _, given: replace(given, can_create_pkps=False))
 
 
 @mutant("SCOPE-010", also="AUTH-150 AUTH-160 EP-110 LIST-170 SCOPE-030 SCOPE-050 SCOPE-090 UKEY-010 UKEY-060 UKEY-080")
@@ -41,21 +36,10 @@ def one_scope_a_key(node: Node) -> None:
     change_permissions(node, change)
 
 
-@mutant(
-    each=[
-        row(
-            "manage-actions-everywhere",
-            "manage_ipfs_ids_in_groups",
-            "add_action_to_group",
-            breaks="UKEY-110 UKEY-290",
-            also="SCOPE-060",
-        )
-    ],
-    also="AUTH-080 AUTH-090",
-)
-def scope_opens_another_operation(node: Node, scope: str, method: str) -> None:
-    """Let a usage key that holds `{scope}`, for any group, do `{method}` in every group."""
-    acts_as_owner(node, method, lambda given: bool(getattr(given, scope)))
+@mutant("UKEY-110", "UKEY-290", also="AUTH-080 AUTH-090 SCOPE-060")
+def actions_are_added_to_every_group(node: Node) -> None:
+    """Let a usage key that holds `manage_ipfs_ids_in_groups`, for any group, add actions to every group."""
+    acts_as_owner(node, "add_action_to_group", lambda given: bool(given.manage_ipfs_ids_in_groups))
 
 
 @mutant(
@@ -121,39 +105,32 @@ def creators_manage_their_groups(node: Node) -> None:
     wrap(node.accounts, "add_group", create)
 
 
+def _let_creators(node: Node, method: str) -> None:
+    """Let a usage key do this in groups that it created."""
+    created: set[tuple[int, int]] = set()
+
+    def create(write: Callable[..., int], acting_key: int, *arguments: object) -> int:
+        group = write(acting_key, *arguments)
+        created.add((acting_key, group))
+        return group
+
+    def write_for(write: Write, acting_key: int, group: int, *arguments: object) -> None:
+        write(account_of(node, acting_key) if (acting_key, group) in created else acting_key, group, *arguments)
+
+    wrap(node.accounts, "add_group", create)
+    wrap(node.accounts, method, write_for)
+
+
 @mutant("SCOPE-120", also="AUTH-080 AUTH-090 AUTH-210 SCOPE-090 UKEY-230 UKEY-300")
 def creators_may_take_from_their_groups(node: Node) -> None:
     """Let a usage key remove PKPs from groups that it created."""
-    created: set[tuple[int, int]] = set()
-
-    def create(write: Write, acting_key: int, *arguments: object) -> object:
-        group = write(acting_key, *arguments)
-        created.add((acting_key, int(str(group))))
-        return group
-
-    def remove(write: Write, acting_key: int, group_id: int, *arguments: object) -> None:
-        owner = node.accounts.key_info(acting_key).account_hash
-        write(owner if (acting_key, group_id) in created else acting_key, group_id, *arguments)
-
-    wrap(node.accounts, "add_group", create)
-    wrap(node.accounts, "remove_pkp_from_group", remove)
+    _let_creators(node, "remove_pkp_from_group")
 
 
 @mutant("UKEY-070", also="AUTH-080 AUTH-090 AUTH-210 SCOPE-090")
 def creators_delete_their_groups(node: Node) -> None:
     """Let a usage key remove groups that it created."""
-    created: set[tuple[int, int]] = set()
-
-    def add(write: Callable[..., int], acting_key: int, *arguments: object) -> int:
-        group = write(acting_key, *arguments)
-        created.add((acting_key, group))
-        return group
-
-    def remove(write: Write, acting_key: int, group: int) -> None:
-        write(account_of(node, acting_key) if (acting_key, group) in created else acting_key, group)
-
-    wrap(node.accounts, "add_group", add)
-    wrap(node.accounts, "remove_group", remove)
+    _let_creators(node, "remove_group")
 
 
 @mutant(

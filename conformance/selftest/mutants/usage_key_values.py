@@ -98,23 +98,20 @@ def _is_large(group: JsonValue) -> bool:
     return type(group) is int and 2**53 < group < 2**64
 
 
-@mutant(
-    "UKEY-360", "UKEY-370", each=[row("reversed", lambda value: {"hint": value[::-1]}, also="VER-050")], also="EP-150"
-)
-def list_shows_the_key(node: Node, show: Callable[[str], Members]) -> None:
-    """Show in `list_api_keys` what the value of each key is; the label says in which form."""
+@mutant("UKEY-360", "UKEY-370", also="EP-150 VER-050")
+def list_shows_the_key_reversed(node: Node) -> None:
+    """Show in `list_api_keys` the value of each key, reversed, as a hint."""
     values: dict[str, str] = {}
 
     def remember(_request: Received, given: Answered) -> None:
         value = json.loads(given.body)["usage_api_key"]
         values[f"0x{keccak(base64.b64decode(value)).hex()}"] = value
 
-    note_accepted(node, "add_usage_api_key", remember)
-
     def shown(item: Members) -> Members:
         value = values.get(str(item["api_key_hash"]))
-        return item if value is None else {**item, **show(value)}
+        return item if value is None else {**item, "hint": value[::-1]}
 
+    note_accepted(node, "add_usage_api_key", remember)
     change_items(node, "list_api_keys", each(shown))
 
 

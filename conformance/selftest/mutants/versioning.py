@@ -244,13 +244,13 @@ def filter_of_actions_is_described_as_required(node: Node) -> None:
     _described(node, changed)
 
 
-@mutant("VER-050", each=[row("jsParams", "RunRequest", "jsParams")])
-def what_may_be_left_out_is_described_as_required(node: Node, schema: str, name: str) -> None:
-    """Require `{name}`, which may be left out, in the described schema `{schema}`."""
+@mutant("VER-050")
+def parameters_are_described_as_required(node: Node) -> None:
+    """Require `jsParams`, which may be left out, in the described schema `RunRequest`."""
 
     def changed(found: Members) -> Members:
-        described = _at(found, "components", "schemas", schema)
-        described["required"] = [*_array(described.get("required", [])), name]
+        described = _at(found, "components", "schemas", "RunRequest")
+        described["required"] = [*_array(described.get("required", [])), "jsParams"]
         return found
 
     _described(node, changed)

@@ -30,9 +30,6 @@ from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Action
 from reference_node.node import Node
 
-Texts = tuple[str, str]
-"""A name and a description."""
-
 
 @mutant("EP-230", also="ACC-080 LIST-050 LIST-170")
 def only_the_newest_wallet_is_listed(node: Node) -> None:
@@ -74,24 +71,19 @@ def listed_hashes_are_reversed(node: Node) -> None:
     change_items(node, "list_actions", each(reversed_hash))
 
 
-@mutant(
-    "EP-290",
-    each=[row("where-no-description-is-given", lambda given, former: (given[0], given[1] or former[1]))],
-    also="ACT-060 EP-280 LIST-170",
-)
-def deleted_metadata_come_back(node: Node, texts_of: Callable[[Texts, Texts], Texts]) -> None:
-    """Restore labels of a deleted action when it is registered again; the label says when."""
-    buried: dict[tuple[int, bytes], Texts] = {}
+@mutant("EP-290", also="ACT-060 EP-280 LIST-170")
+def deleted_descriptions_come_back(node: Node) -> None:
+    """Restore the description of a deleted action when it is registered again without one."""
+    buried: dict[tuple[int, bytes], str] = {}
 
     def delete(write: Write, key: int, cid_hash: bytes) -> None:
         found = next((found for found in node.accounts.actions(key, 0, 100) if found.cid_hash == cid_hash), None)
         write(key, cid_hash)
         if found is not None:
-            buried[key, cid_hash] = (found.name, found.description)
+            buried[key, cid_hash] = found.description
 
     def add(write: Write, key: int, cid_hash: bytes, name: str, description: str) -> object:
-        given = (name, description)
-        return write(key, cid_hash, *texts_of(given, buried.get((key, cid_hash), given)))
+        return write(key, cid_hash, name, description or buried.get((key, cid_hash), ""))
 
     wrap(node.accounts, "delete_action", delete)
     wrap(node.accounts, "add_action", add)

@@ -212,7 +212,7 @@ BLOCKED = {
         "actions_run::code-runs-as-it-was-sent",
         "key_custody::messages-are-signed-with-the-wallets-key",
     ),
-    "call-is-not-guarded:signatures": ("execution_rule::unlisted-wallet", "execution_changes::members-of-a-group"),
+    "signatures-are-not-guarded": ("execution_rule::unlisted-wallet", "execution_changes::members-of-a-group"),
     "results-are-kept-by-code": (
         "actions_run::parameters-come-unchanged",
         "key_custody::messages-are-signed-with-the-wallets-key",
