@@ -7,7 +7,7 @@ from collections.abc import Callable
 from conformance.selftest.tools.accounts import account_of, permissions_of
 from conformance.selftest.tools.alter import Answered, Forward, Received, change_request, intercept, wrap
 from conformance.selftest.tools.alter_runs import RUN, Lists, all_groups, change_verdicts, decide, own_groups, permits
-from conformance.selftest.tools.api_keys import header, key_book, presented, under
+from conformance.selftest.tools.api_keys import key_book, presented, under
 from conformance.selftest.tools.concurrent_requests import one_answer_at_a_time
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
@@ -151,12 +151,6 @@ def keys_of_other_accounts_run(node: Node) -> None:
         return given
 
     intercept(node, RUN, handler)
-
-
-@mutant("EXEC-250", also="AUTH-010 AUTH-030")
-def runs_take_the_key_as_bearer_alone(node: Node) -> None:
-    """Ignore the key in `X-Api-Key` for runs."""
-    change_request(node, RUN, lambda request: under(request, "") if header(request, b"x-api-key") else request)
 
 
 @mutant(

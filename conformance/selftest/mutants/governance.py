@@ -21,7 +21,6 @@ from conformance.selftest.tools.alter import (
     wrap,
 )
 from conformance.selftest.tools.alter_contract import let_in, payers_of
-from conformance.selftest.tools.alter_permissions import acts_as_owner
 from conformance.selftest.tools.alter_runs import Lists, change_verdicts, decide, own_groups
 from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant
@@ -124,12 +123,6 @@ def broad_keys_run_in_one_group(node: Node) -> None:
         return groups[:1] if permissions is not None and 0 in permissions.execute_in_groups else groups
 
     decide(node, reach=reach)
-
-
-@mutant("AUTH-160", also="AUTH-080 AUTH-130 MODE-130 WSIG-020")
-def broad_keys_hand_accounts_over(node: Node) -> None:
-    """Let a usage key with every permission convert its account."""
-    acts_as_owner(node, "convert_to_chain_secured", lambda given: all(given.arguments()))
 
 
 # ---------------------------------------------------------------------------------------------------- what is no key

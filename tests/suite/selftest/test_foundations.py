@@ -131,7 +131,7 @@ def test_judges_do_not_block_each_other() -> None:
 
 
 BLOCKED = {
-    "runs-take-the-key-as-bearer-alone": ("key_runs::either-header", "execution_rule::usage-key"),
+    "runs-take-bearer-keys-alone": ("key_runs::either-header", "execution_rule::usage-key"),
     "equal-bodies-give-one-account": ("accounts::equal-bodies-make-two-accounts", "execution_rule::two-accounts"),
     "removal-takes-the-last-wallet-along": (
         "endpoints::wallets-join-and-leave-groups",
