@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import io
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TypedDict, Unpack
 
+from rich.console import Console
+
 from conformance.profile import Profile
-from conformance.report import RunRecord
+from conformance.report import Results, RunRecord, results_of, show
 from conformance.requirements import Catalogue, Uncovered
 from conformance.verdict import Exchange, Failure, Outcome, Verdict
 
@@ -43,6 +47,10 @@ class Fields(TypedDict, total=False):
     faults: tuple[str, ...]
     interrupted: str
     checks: dict[str, tuple[str, ...]]
+    profile: Profile
+    quick: bool
+    selected: tuple[str, ...]
+    started: datetime
 
 
 def outcome(case: str, verdict: Verdict, *requirements: str, problem: str = "") -> Outcome:
@@ -61,12 +69,32 @@ def outcome(case: str, verdict: Verdict, *requirements: str, problem: str = "") 
 
 
 def record(*outcomes: Outcome, **fields: Unpack[Fields]) -> RunRecord:
-    given: Fields = {"seed": "7", "base_url": "http://n", "bundled": False, "checks": dict(CHECKS), **fields}
-    return RunRecord(
-        profile=Profile(),
-        profile_source="node.yaml",
-        started=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
-        finished=datetime(2026, 1, 2, 3, 5, 5, tzinfo=UTC),
-        outcomes=outcomes,
-        **given,
-    )
+    given: Fields = {
+        "seed": "7",
+        "base_url": "http://n",
+        "bundled": False,
+        "checks": dict(CHECKS),
+        "profile": Profile(),
+        "started": datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
+        **fields,
+    }
+    finished = datetime(2026, 1, 2, 3, 5, 5, tzinfo=UTC)
+    return RunRecord(profile_source="node.yaml", finished=finished, outcomes=outcomes, **given)
+
+
+PASSED = outcome("p::a", Verdict.PASS, "A-010")
+FAILED = outcome("p::b", Verdict.FAIL, "A-010", "A-020")
+UNSURE = outcome("p::b", Verdict.INCONCLUSIVE, "A-020")
+
+
+def results(*outcomes: Outcome, **fields: Unpack[Fields]) -> Results:
+    """The results of a run that judges the statements of `KNOWN`."""
+    return results_of(record(*outcomes, **fields), KNOWN, LISTED)
+
+
+def terminal(shown: Results, told: Sequence[str] = (), width: int = 140) -> str:
+    """What a run says on the terminal; `told` are the cases that it has told in full before."""
+    console = Console(file=io.StringIO(), width=width, color_system=None)
+    show(shown, console, told)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()

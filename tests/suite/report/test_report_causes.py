@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import replace
 
 import pytest
-from made_runs import EXCHANGE, KNOWN, LISTED, outcome, record
-from rich.console import Console
+from made_runs import EXCHANGE, outcome, results, terminal
 
-from conformance.report import Results, results_of, show
+from conformance.report import Results
 from conformance.report.causes import causes, others
 from conformance.report.page import html
 from conformance.report.results import CauseResult
@@ -124,26 +122,26 @@ def test_single_case_and_cases_without_exchange_share_nothing() -> None:
     assert causes([met("p::a", MISSING), alone, replace(alone, case="p::c")]) == ()
 
 
-def results() -> Results:
+def shared() -> Results:
+    """A run in which three cases have one cause."""
     blocked = met("p::c", MISSING, Verdict.INCONCLUSIVE, problem="blocked")
-    return results_of(record(met("p::a", MISSING), met("p::b", MISSING), blocked), KNOWN, LISTED)
+    return results(met("p::a", MISSING), met("p::b", MISSING), blocked)
 
 
 def test_terminal_tells_a_shared_cause_once() -> None:
-    text = io.StringIO()
-    show(results(), Console(file=text, width=160, color_system=None))
+    text = terminal(shared(), width=160)
 
-    assert text.getvalue().count("answers 404") == 1
-    assert "3 cases (2 failed, 1 inconclusive); look at p::a" in text.getvalue()
-    assert "p::b: cause 1" in text.getvalue()
-    assert "Inconclusive: p::c" not in text.getvalue()
+    assert text.count("answers 404") == 1
+    assert "3 cases (2 failed, 1 inconclusive); look at p::a" in text
+    assert "p::b: cause 1" in text
+    assert "Inconclusive: p::c" not in text
 
 
 def test_summary_and_page_tell_a_shared_cause_once() -> None:
-    told = markdown(results())
+    told = markdown(shared())
     assert told.count("answers 404") == 1
     assert "`p::b`: cause 1" in told
     assert "Cases that taught nothing" not in told
-    page = html(results())
+    page = html(shared())
     assert page.count("POST /core/v1/create_wallet answers 404") == 1
     assert '<a href="#cause-1">cause 1</a>' in page

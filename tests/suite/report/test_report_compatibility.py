@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
-from made_runs import KNOWN, LISTED, outcome, record
+from made_runs import outcome, results
 from pydantic import JsonValue
 
 from conformance.cli import main
-from conformance.report import ExitCode, results_of
+from conformance.report import ExitCode
 from conformance.report.judgement import Judgement
 from conformance.report.publish import SCHEMA_FILE
 from conformance.report.results import FORMAT
@@ -44,8 +44,8 @@ def written_now() -> JsonValue:
     """What this version writes of a run like that of the earlier file."""
     cell = CellOutcome("account/this/none/1", False, CellVerdict.WRONG, "the rule", "it ran")
     failed = replace(outcome("p::a", Verdict.FAIL, "A-010"), cells=(cell,), charged_cents=2, contradicted=("A-010",))
-    run = record(failed, outcome("p::b", Verdict.KNOWN, "A-010", "A-020"), faults=("an entry passes",))
-    now: JsonValue = json.loads(results_of(run, KNOWN, LISTED).content)
+    run = results(failed, outcome("p::b", Verdict.KNOWN, "A-010", "A-020"), faults=("an entry passes",))
+    now: JsonValue = json.loads(run.content)
     return now
 
 

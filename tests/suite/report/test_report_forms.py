@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft6Validator, FormatChecker
-from made_runs import KNOWN, LISTED, outcome, record
+from made_runs import FAILED, PASSED, UNSURE, outcome, results
 
 from conformance.cli import main
-from conformance.report import ExitCode, Results, results_of, write_results
+from conformance.report import ExitCode, write_results
 from conformance.report import summary as summary_module
 from conformance.report.compare import Change, compare
 from conformance.report.compare import markdown as told_changes
@@ -24,14 +24,6 @@ from conformance.report.summary import code, markdown
 from conformance.report.write import make_writable, write_whole
 from conformance.run.options import SPELLINGS
 from conformance.verdict import Conversation, ConversationExchange, Exchange, Failure, Outcome, Verdict
-
-PASSED = outcome("p::a", Verdict.PASS, "A-010")
-FAILED = outcome("p::b", Verdict.FAIL, "A-010", "A-020")
-UNSURE = outcome("p::b", Verdict.INCONCLUSIVE, "A-020")
-
-
-def results(*outcomes: Outcome) -> Results:
-    return results_of(record(*outcomes), KNOWN, LISTED)
 
 
 def test_each_form_has_an_option_of_its_name() -> None:
@@ -135,12 +127,10 @@ def test_comparison_names_what_became_of_each_requirement(
 
 
 def test_runs_of_other_cases_are_compared_where_both_tried_a_statement() -> None:
-    whole = results_of(record(PASSED, outcome("p::b", Verdict.PASS, "A-010", "A-020")), KNOWN, LISTED)
-    quick = results_of(replace(record(PASSED), quick=True), KNOWN, LISTED)
+    whole, quick = results(*BOTH_PASS), results(PASSED, quick=True)
     assert compare(whole, quick) == compare(quick, whole) == ()
     assert "only statements that both tried are compared" in told_changes(whole, quick, ())
-    broken = results_of(replace(record(FAILED), quick=True), KNOWN, LISTED)
-    assert Change.BROKEN in {one.change for one in compare(whole, broken)}
+    assert Change.BROKEN in {one.change for one in compare(whole, results(FAILED, quick=True))}
 
 
 HAR_SCHEMA = Path(__file__).with_name("har_1_2.schema.json")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import subprocess
@@ -18,13 +17,13 @@ from browser import absent, browsed
 from http_server import Answer, Request, serve
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_runs import EXCHANGE, KNOWN, LISTED, outcome, record
-from rich.console import Console
+from made_runs import EXCHANGE, outcome, terminal
+from made_runs import results as results_of
 from tiny_node import TinyNode, Told
 
 from conformance.cli import main
 from conformance.profile import load_profile
-from conformance.report import Results, results_of, show
+from conformance.report import Results
 from conformance.report.case_text import explain
 from conformance.report.renderers import RENDERERS
 from conformance.report.replay import script
@@ -83,19 +82,12 @@ def failing(text: str) -> Outcome:
 
 def results(text: str) -> Results:
     unclear = replace(outcome("p::a", Verdict.INCONCLUSIVE, "A-020"), reason=text)
-    return results_of(record(failing(text), unclear, faults=(text,), checks={}), KNOWN, LISTED)
+    return results_of(failing(text), unclear, faults=(text,), checks={})
 
 
 def failed(shown: Results) -> CaseResult:
     (case,) = [case for case in shown.cases if case.verdict is Verdict.FAIL]
     return case
-
-
-def terminal(shown: Results) -> str:
-    console = Console(file=io.StringIO(), width=100, color_system=None)
-    show(shown, console)
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
 
 
 def in_allure(text: str) -> str:
@@ -110,7 +102,7 @@ def in_allure(text: str) -> str:
 
 FORMS: dict[str, Callable[[Results], str]] = {
     **RENDERERS,
-    "terminal": terminal,
+    "terminal": lambda shown: terminal(shown, width=100),
     "case": lambda shown: explain(failed(shown), "again"),
     "results": lambda shown: shown.content.decode(),
     "replay": lambda shown: script(failed(shown), "http://n"),

@@ -6,10 +6,10 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from made_runs import KNOWN, LISTED, outcome, record
+from made_runs import outcome, results
 
 from conformance.cli import main
-from conformance.report import results_of, write_results
+from conformance.report import write_results
 from conformance.run.known import load_known
 from conformance.verdict import Outcome, Verdict
 
@@ -17,15 +17,15 @@ LINK = "https://tracker.example/1"
 
 
 def written(folder: Path, *outcomes: Outcome) -> str:
-    write_results(results_of(record(*outcomes), KNOWN, LISTED), folder)
+    write_results(results(*outcomes), folder)
     return str(folder)
 
 
 def test_list_made_from_results_lists_what_failed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     failed = outcome("p::b[x: y]", Verdict.FAIL, "A-010")
-    results = written(tmp_path, outcome("p::a", Verdict.PASS, "A-010"), failed, outcome("p::c", Verdict.INCONCLUSIVE))
+    folder = written(tmp_path, outcome("p::a", Verdict.PASS, "A-010"), failed, outcome("p::c", Verdict.INCONCLUSIVE))
 
-    assert main(["known", "from", results, "--link", LINK, "--expires", "2127-01-31"]) == 0
+    assert main(["known", "from", folder, "--link", LINK, "--expires", "2127-01-31"]) == 0
 
     path = tmp_path / "known.yaml"
     path.write_text(capsys.readouterr().out, encoding="utf-8")
@@ -36,13 +36,13 @@ def test_list_made_from_results_lists_what_failed(tmp_path: Path, capsys: pytest
 
 
 def test_long_reason_is_cut_and_a_given_one_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    results = written(tmp_path, outcome("p::" + "b" * 300, Verdict.FAIL, "A-010"))
+    folder = written(tmp_path, outcome("p::" + "b" * 300, Verdict.FAIL, "A-010"))
 
-    assert main(["known", "from", results, "--link", LINK]) == 0
+    assert main(["known", "from", folder, "--link", LINK]) == 0
     path = tmp_path / "known.yaml"
     path.write_text(capsys.readouterr().out, encoding="utf-8")
     assert len(load_known(path).entries[0].reason) == 200
-    assert main(["known", "from", results, "--link", LINK, "--reason", "caches: 30 s"]) == 0
+    assert main(["known", "from", folder, "--link", LINK, "--reason", "caches: 30 s"]) == 0
     path.write_text(capsys.readouterr().out, encoding="utf-8")
     assert load_known(path).entries[0].reason == "caches: 30 s"
 
@@ -63,9 +63,9 @@ def test_long_reason_is_cut_and_a_given_one_is_taken(tmp_path: Path, capsys: pyt
 def test_list_that_cannot_be_made_is_told_in_one_line(
     options: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    results = written(tmp_path, outcome("p::a", Verdict.PASS, "A-010"))
+    folder = written(tmp_path, outcome("p::a", Verdict.PASS, "A-010"))
     try:
-        assert main(["known", "from", results, *options]) == 2
+        assert main(["known", "from", folder, *options]) == 2
     except SystemExit as ended:
         assert ended.code == 2  # noqa: PT017 - argparse ends so, the command itself returns
     printed = capsys.readouterr()

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import replace
 from pathlib import Path
 
-from made_runs import KNOWN, LISTED, outcome, record
-from rich.console import Console
+from made_runs import outcome, results, terminal
 
-from conformance.report import Results, results_of, show, write_results
+from conformance.report import Results, write_results
 from conformance.verdict import CellOutcome, CellVerdict, Verdict
 
 GRANTED, REFUSED, WRONG, NOT_TRIED = CellVerdict
@@ -23,19 +21,18 @@ CELLS = (
 )
 
 
-def results(*cells: CellOutcome) -> Results:
-    return results_of(record(replace(outcome("p::m", Verdict.FAIL, "A-010"), cells=cells)), KNOWN, LISTED)
+def tried(*cells: CellOutcome) -> Results:
+    """A run of one matrix."""
+    return results(replace(outcome("p::m", Verdict.FAIL, "A-010"), cells=cells))
 
 
-def shown(made: Results, width: int = 100) -> list[str]:
-    console = Console(file=io.StringIO(), width=width, color_system=None)
-    show(made, console)
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue().splitlines()
+def shown(*cells: CellOutcome) -> list[str]:
+    """The lines that the terminal shows of a matrix."""
+    return terminal(tried(*cells), width=100).splitlines()
 
 
 def test_terminal_draws_a_line_for_each_wrong_key_and_a_mark_for_each_number_of_accounts() -> None:
-    lines = shown(results(*CELLS))
+    lines = shown(*CELLS)
     assert "p::m: 5 of 6 cells tried: 2 granted, 2 refused, 1 wrong" in lines
     assert [line.split() for line in lines if line.startswith(("action", "wallet"))] == [
         ["action", "this", "none"],
@@ -46,31 +43,31 @@ def test_terminal_draws_a_line_for_each_wrong_key_and_a_mark_for_each_number_of_
 
 
 def test_terminal_draws_every_key_of_a_matrix_that_was_tried_whole_and_holds() -> None:
-    lines = shown(results(*(cell for cell in CELLS if cell.verdict in {GRANTED, REFUSED})))
+    lines = shown(*(cell for cell in CELLS if cell.verdict in {GRANTED, REFUSED}))
     rows = ("account ", "other ")
     assert [line.rstrip() for line in lines if line.startswith(rows)] == ["account  ++        -", "other     -"]
 
 
 def test_terminal_tells_of_a_wrong_cell_with_reason_and_command() -> None:
-    text = "\n".join(shown(results(*CELLS)))
+    text = "\n".join(shown(*CELLS))
     assert "WRONG account/this/none/1: must be refused (no group lists the wallet); got status 200" in text
     assert "again: service-conformance run --seed 7 --case p::m --cell account/this/none/1" in text
 
 
 def test_keys_with_which_nothing_was_tried_are_not_drawn() -> None:
     idle = CellOutcome("idle/this/this/1", False, NOT_TRIED, "the key may execute in no group")
-    lines = shown(results(*CELLS, idle))
+    lines = shown(*CELLS, idle)
     assert "p::m: 5 of 7 cells tried: 2 granted, 2 refused, 1 wrong" in lines
     assert not any(line.startswith("idle") for line in lines)
 
 
 def test_matrix_of_which_nothing_was_tried_is_not_drawn() -> None:
     untried = [replace(cell, verdict=NOT_TRIED) for cell in CELLS]
-    assert not any("cells tried" in line for line in shown(results(*untried)))
+    assert not any("cells tried" in line for line in shown(*untried))
 
 
 def test_results_hold_every_cell_with_what_was_expected() -> None:
-    cells = {cell.cell: cell for cell in results(*CELLS).cases[0].cells}
+    cells = {cell.cell: cell for cell in tried(*CELLS).cases[0].cells}
     assert len(cells) == len(CELLS)
     wrong = cells["account/this/none/1"]
     assert (wrong.expected, wrong.verdict, wrong.got) == ("refused", WRONG, "status 200")
@@ -80,11 +77,11 @@ def test_results_hold_every_cell_with_what_was_expected() -> None:
 
 
 def test_folder_gets_the_matrix_as_tables_and_loses_it_with_the_next_run(tmp_path: Path) -> None:
-    write_results(results(*CELLS), tmp_path)
+    write_results(tried(*CELLS), tmp_path)
     lines = (tmp_path / "execution_matrix.md").read_text(encoding="utf-8").splitlines()
     assert "| account | granted | **WRONG** |  | refused |" in lines
     assert "| other | refused |  |  |  |" in lines
     assert lines.count("### Accounts: 1") == lines.count("### Accounts: 2") == 1
     assert any(line.startswith("- WRONG `account/this/none/1`: must be refused") for line in lines)
-    write_results(results(), tmp_path)
+    write_results(tried(), tmp_path)
     assert not (tmp_path / "execution_matrix.md").exists()

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 from browser import DARK, WIDTHS, browsed, outside, violations
-from made_runs import EXCHANGE, KNOWN, LISTED, outcome, record
+from made_runs import EXCHANGE, FAILED, PASSED, outcome, results
 
 from conformance.profile import Profile
-from conformance.report import Results, results_of
+from conformance.report import Results
 from conformance.report.judgement import MEANINGS, Judgement
 from conformance.report.page import html
 from conformance.report.page.render import MOST_CHARACTERS
@@ -23,13 +23,7 @@ from conformance.requirements import catalogue
 from conformance.requirements.families import FAMILIES
 from conformance.verdict import CellOutcome, CellVerdict, Failure, Outcome, Verdict
 
-PASSED = outcome("p::a", Verdict.PASS, "A-010")
-FAILED = outcome("p::b", Verdict.FAIL, "A-010", "A-020")
 HOSTILE = "</pre></script><script>document.title = 'taken'</script><img src=http://evil/ onerror=alert(1)>"
-
-
-def results(*outcomes: Outcome) -> Results:
-    return results_of(record(*outcomes), KNOWN, LISTED)
 
 
 def hostile() -> Outcome:
@@ -82,7 +76,7 @@ def test_page_tells_a_failure_as_the_terminal_does() -> None:
 
 def test_page_shows_what_the_profile_says_apart_from_what_was_assumed() -> None:
     profile = Profile.model_validate({"brand": {"title": HOSTILE}}).assuming(frozenset({"brand.slug"}))
-    page = html(results_of(replace(record(PASSED), profile=profile), KNOWN, LISTED))
+    page = html(results(PASSED, profile=profile))
     said, assumed = re.findall(r'<div class="inner"><pre tabindex="0">(.*?)</pre>', page, re.DOTALL)[:2]
     assert assumed == "brand:\n  slug: service\n"
     assert "slug: service" not in said

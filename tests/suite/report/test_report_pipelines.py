@@ -6,23 +6,15 @@ import re
 from dataclasses import replace
 
 import pytest
-from made_runs import KNOWN, LISTED, Fields, outcome, record
+from made_runs import FAILED, PASSED, UNSURE, outcome, results
 
-from conformance.report import Results, results_of
+from conformance.report import Results
 from conformance.report.annotations import workflow_commands
 from conformance.report.renderers import dotenv
 from conformance.verdict import Outcome, Verdict
 
-PASSED = outcome("p::a", Verdict.PASS, "A-010")
-FAILED = outcome("p::b", Verdict.FAIL, "A-010", "A-020")
-UNSURE = outcome("p::b", Verdict.INCONCLUSIVE, "A-020")
 HOSTILE = "x\n::error::y\r\n::add-mask::z\u2028::z ##[error]100%25 $CI_JOB_TOKEN, a: b\x1b[2J"
 """What a node may answer, to be read as commands and variables."""
-
-
-def results(*outcomes: Outcome, **fields: object) -> Results:
-    made: Fields = fields  # type: ignore[assignment]
-    return results_of(record(*outcomes, **made), KNOWN, LISTED)
 
 
 def variables(text: str) -> dict[str, str]:

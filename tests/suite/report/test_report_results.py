@@ -11,20 +11,17 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
-from made_runs import KNOWN, LISTED, outcome, record
+from made_runs import FAILED, PASSED, UNSURE, outcome, record, results
 from pydantic import JsonValue
 
 from conformance.profile import Profile
-from conformance.report import ExitCode, Results, RunRecord, results_of, write_results
+from conformance.report import ExitCode, Results, results_of, write_results
 from conformance.report.judgement import Judgement
 from conformance.report.profile_used import profile_digest, without_secrets
 from conformance.report.publish import SCHEMA_FILE, schema_text
 from conformance.report.write import RESULTS_NAME
 from conformance.verdict import Verdict
 
-PASSED = outcome("p::a", Verdict.PASS, "A-010")
-FAILED = outcome("p::b", Verdict.FAIL, "A-010", "A-020")
-UNSURE = outcome("p::b", Verdict.INCONCLUSIVE, "A-010")
 UNOFFERED = outcome("p::b", Verdict.NOT_OFFERED, "A-010")
 LISTED_FAILURE = outcome("p::b", Verdict.KNOWN, "A-010")
 
@@ -36,48 +33,43 @@ def test_assumed_key_that_explains_one_case_is_named_for_the_others_that_hang_on
     shown = replace(titled, failure=FAILED.failure)
     other = replace(shown, case="p::b", assumed={"x.y": 1, "brand.title": "S"}, explains="")
     unclear = replace(shown, case="p::c", assumed={"x.y": 1}, explains="")
-    found = results(record(shown, other, unclear)).assumed
+    found = results(shown, other, unclear).assumed
     assert [(key.key, key.cases, key.explains) for key in found] == [
         ("brand.title", ("p::a", "p::b"), True),
         ("x.y", ("p::c",), False),
     ]
 
 
-def results(run: RunRecord) -> Results:
-    return results_of(run, KNOWN, LISTED)
-
-
 @pytest.mark.parametrize(
-    ("run", "code", "said"),
+    ("found", "code", "said"),
     [
-        (record(PASSED), ExitCode.CONFORMS, "1 of 1 passed, 0 not offered."),
+        (results(PASSED), ExitCode.CONFORMS, "1 of 1 passed, 0 not offered."),
         (
-            record(PASSED, UNOFFERED),
+            results(PASSED, UNOFFERED),
             ExitCode.CONFORMS,
             "1 of 2 passed, 1 not offered. 2 of 4 must and should statements have no check yet.",
         ),
-        (record(PASSED, LISTED_FAILURE), ExitCode.CONFORMS, "1 failed as known."),
+        (results(PASSED, LISTED_FAILURE), ExitCode.CONFORMS, "1 failed as known."),
         (
-            record(PASSED, selected=("--pack=p",), quick=True),
+            results(PASSED, selected=("--pack=p",), quick=True),
             ExitCode.CONFORMS,
             "(a quick run): 1 of 1 passed, 0 not offered. A part of the cases was run: 1 of 4 must and should"
             " statements was not tried.",
         ),
-        (record(PASSED, FAILED), ExitCode.FAILS, "does not conform: 1 of 2 cases failed"),
-        (record(PASSED, FAILED, interrupted="ctrl-c"), ExitCode.FAILS, "does not conform"),
-        (record(PASSED, faults=("p::z matches nothing",)), ExitCode.FAILS, "list of known failures is out of date"),
-        (record(faults=("p::z matches nothing",)), ExitCode.FAILS, "out of date"),
-        (record(FAILED, interrupted="ctrl-c"), ExitCode.FAILS, "cases that ended failed. The run was interrupted"),
-        (record(PASSED, interrupted="ctrl-c"), ExitCode.INTERRUPTED, "interrupted: ctrl-c"),
-        (record(interrupted="ctrl-c"), ExitCode.INTERRUPTED, "interrupted: ctrl-c"),
-        (record(), ExitCode.NOTHING_SELECTED, "No case was selected."),
-        (record(PASSED, UNSURE), ExitCode.INCONCLUSIVE, "1 of 2 cases was inconclusive"),
-        (record(FAILED, outcome("p::a", Verdict.INCONCLUSIVE)), ExitCode.FAILS, "does not conform"),
-        (record(UNOFFERED), ExitCode.INCONCLUSIVE, "Nothing was learnt"),
+        (results(PASSED, FAILED), ExitCode.FAILS, "does not conform: 1 of 2 cases failed"),
+        (results(PASSED, FAILED, interrupted="ctrl-c"), ExitCode.FAILS, "does not conform"),
+        (results(PASSED, faults=("p::z matches nothing",)), ExitCode.FAILS, "list of known failures is out of date"),
+        (results(faults=("p::z matches nothing",)), ExitCode.FAILS, "out of date"),
+        (results(FAILED, interrupted="ctrl-c"), ExitCode.FAILS, "cases that ended failed. The run was interrupted"),
+        (results(PASSED, interrupted="ctrl-c"), ExitCode.INTERRUPTED, "interrupted: ctrl-c"),
+        (results(interrupted="ctrl-c"), ExitCode.INTERRUPTED, "interrupted: ctrl-c"),
+        (results(), ExitCode.NOTHING_SELECTED, "No case was selected."),
+        (results(PASSED, UNSURE), ExitCode.INCONCLUSIVE, "1 of 2 cases was inconclusive"),
+        (results(FAILED, outcome("p::a", Verdict.INCONCLUSIVE)), ExitCode.FAILS, "does not conform"),
+        (results(UNOFFERED), ExitCode.INCONCLUSIVE, "Nothing was learnt"),
     ],
 )
-def test_exit_code_and_sentence(run: RunRecord, code: ExitCode, said: str) -> None:
-    found = results(run)
+def test_exit_code_and_sentence(found: Results, code: ExitCode, said: str) -> None:
     assert found.exit_code is code
     assert said in found.sentence
     assert found.conforms is (code is ExitCode.CONFORMS)
@@ -86,7 +78,7 @@ def test_exit_code_and_sentence(run: RunRecord, code: ExitCode, said: str) -> No
 def test_results_follow_their_published_schema() -> None:
     schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
     Draft202012Validator.check_schema(schema)
-    written = json.loads(results(record(PASSED, FAILED, faults=("f",))).model_dump_json())
+    written = json.loads(results(PASSED, FAILED, faults=("f",)).model_dump_json())
     Draft202012Validator(schema).validate(written)
     assert json.loads(results_of(record(PASSED)).model_dump_json())["requirements"]
 
@@ -96,7 +88,7 @@ def test_published_schema_is_made_from_the_model() -> None:
 
 
 def test_results_of_a_failed_case_tell_all_of_it() -> None:
-    case = next(one for one in results(record(PASSED, FAILED)).cases if one.case == "p::b")
+    case = next(one for one in results(PASSED, FAILED).cases if one.case == "p::b")
     assert case.failure is not None
     assert case.failure.exchange is not None
     assert case.failure.exchange.curl == "curl http://n/x"
@@ -104,8 +96,8 @@ def test_results_of_a_failed_case_tell_all_of_it() -> None:
 
 
 def test_rerun_command_names_node_seed_and_case_and_is_quoted() -> None:
-    run = record(outcome("p::a[b c]", Verdict.PASS), seed="5 6", rerun=("--node-url", "http://n?x=1&y"))
-    command = results(run).cases[0].rerun
+    run = results(outcome("p::a[b c]", Verdict.PASS), seed="5 6", rerun=("--node-url", "http://n?x=1&y"))
+    command = run.cases[0].rerun
     assert shlex.split(command) == [
         *("service-conformance", "run", "--node-url", "http://n?x=1&y"),
         *("--seed", "5 6", "--case", "p::a[b c]"),
@@ -113,14 +105,14 @@ def test_rerun_command_names_node_seed_and_case_and_is_quoted() -> None:
 
 
 def test_totals_count_cases_and_judged_requirements() -> None:
-    totals = results(record(PASSED, FAILED)).totals
+    totals = results(PASSED, FAILED).totals
     assert totals.cases == {Verdict.PASS: 1, Verdict.FAIL: 1}
     assert totals.requirements == {Judgement.FAIL: 3, Judgement.NOT_YET_COVERED: 1}
     assert totals.exchanges == 6
 
 
 def test_requirement_tells_what_its_checks_leave_out() -> None:
-    by_id = {one.id: one for one in results(record(PASSED, FAILED)).requirements}
+    by_id = {one.id: one for one in results(PASSED, FAILED).requirements}
     assert (by_id["A-020"].coverage, by_id["A-020"].note) == ("partly covered", "the run")
     assert (by_id["B-010"].verdict, by_id["B-010"].note) == ("not yet covered", "needs a run")
     assert by_id["A-030"].restates == ("A-010", "A-020")
@@ -135,7 +127,7 @@ def test_requirement_tells_what_its_checks_leave_out() -> None:
 )
 def test_address_of_the_node_is_shown_without_secrets(url: str, shown: str) -> None:
     assert without_secrets(url) == shown
-    assert "hunter2" not in results(record(PASSED, base_url=url)).model_dump_json()
+    assert "hunter2" not in results(PASSED, base_url=url).model_dump_json()
 
 
 def test_profile_is_shown_without_what_its_addresses_give_away() -> None:
@@ -147,7 +139,7 @@ def test_profile_is_shown_without_what_its_addresses_give_away() -> None:
             "payments": {"provider_url": "https://pay.example"},
         }
     )
-    found = results(replace(record(PASSED), profile=profile))
+    found = results(PASSED, profile=profile)
     assert "hunter2" not in found.model_dump_json()
     content = found.profile.content
     assert (content["base_url"], content["control_url"]) == ("https://node.example/base", "https://node.example/[path]")
@@ -157,7 +149,7 @@ def test_profile_is_shown_without_what_its_addresses_give_away() -> None:
 
 def test_profile_is_shown_whole_and_says_what_was_assumed() -> None:
     profile = Profile().assuming(frozenset({"brand.slug"}))
-    shown = results(replace(record(PASSED), profile=profile)).profile
+    shown = results(PASSED, profile=profile).profile
     assert shown.content == Profile().model_dump(mode="json")
     assert shown.assumed == ("brand.slug",)
 
@@ -177,13 +169,13 @@ def test_profile_digest_changes_with_every_value() -> None:
 
 
 def test_results_are_written_whole(tmp_path: Path) -> None:
-    path = write_results(results(record(PASSED)), tmp_path / "new" / "folder")
+    path = write_results(results(PASSED), tmp_path / "new" / "folder")
     assert json.loads(path.read_text(encoding="utf-8"))["exit_code"] == 0
     assert [entry.name for entry in path.parent.iterdir()] == [RESULTS_NAME]
 
 
 def test_results_that_cannot_be_written_leave_the_old_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_results(results(record(PASSED)), tmp_path)
+    write_results(results(PASSED), tmp_path)
     before = (tmp_path / RESULTS_NAME).read_bytes()
 
     def full(_: int) -> None:
@@ -191,22 +183,22 @@ def test_results_that_cannot_be_written_leave_the_old_ones(tmp_path: Path, monke
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space left"):
-        write_results(results(record(FAILED)), tmp_path)
+        write_results(results(FAILED), tmp_path)
     assert (tmp_path / RESULTS_NAME).read_bytes() == before
     assert [entry.name for entry in tmp_path.iterdir()] == [RESULTS_NAME]
 
 
 def test_reader_of_the_old_results_keeps_them_whole(tmp_path: Path) -> None:
-    path = write_results(results(record(PASSED)), tmp_path)
+    path = write_results(results(PASSED), tmp_path)
     before = path.read_bytes()
     with path.open("rb") as reader:
-        write_results(results(record(FAILED)), tmp_path)
+        write_results(results(FAILED), tmp_path)
         assert reader.read() == before
     assert path.read_bytes() != before
 
 
 def test_results_read_back_equal(tmp_path: Path) -> None:
-    found = results(record(PASSED, FAILED, UNSURE))
+    found = results(PASSED, FAILED, UNSURE)
     path = write_results(found, tmp_path)
     assert Results.model_validate_json(path.read_text(encoding="utf-8")) == found
 
@@ -218,7 +210,7 @@ def test_spending_is_told_by_case_and_by_pack() -> None:
         replace(outcome("p::b", Verdict.FAIL), bought_cents=700),
         outcome("r::a", Verdict.PASS),
     ]
-    totals = results_of(record(*spent), KNOWN, LISTED).totals
+    totals = results(*spent).totals
 
     assert (totals.spent.charged_cents, totals.spent.bought_cents) == (5, 1200)
     assert {pack: (one.charged_cents, one.bought_cents) for pack, one in totals.spent_by_pack.items()} == {

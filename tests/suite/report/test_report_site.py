@@ -13,23 +13,20 @@ from urllib.parse import unquote
 
 import pytest
 from browser import DARK, browsed, outside, violations
-from made_runs import EXCHANGE, KNOWN, LISTED, outcome, record
+from made_runs import EXCHANGE, FAILED, PASSED, UNSURE, outcome, record
+from made_runs import results as results_of
 
 from conformance.cli import main
-from conformance.report import ExitCode, Results, results_of, write_results
+from conformance.report import ExitCode, Results, write_results
 from conformance.report.site import collect, write_site
 from conformance.verdict import Failure, Outcome, Verdict
 
-PASSED = outcome("p::a", Verdict.PASS, "A-010")
 BOTH = (PASSED, outcome("p::b", Verdict.PASS, "A-010", "A-020"))
-FAILED = (PASSED, outcome("p::b", Verdict.FAIL, "A-010", "A-020"))
-UNSURE = (PASSED, outcome("p::b", Verdict.INCONCLUSIVE, "A-020"))
 HOSTILE = "</td></title><script>document.title = 'taken'</script><img src=http://evil/ onerror=alert(1)>\"'"
 
 
 def results(*outcomes: Outcome, day: int = 0, text: str = "") -> Results:
-    run = record(*outcomes)
-    found = results_of(replace(run, started=run.started + timedelta(days=day)), KNOWN, LISTED)
+    found = results_of(*outcomes, started=record().started + timedelta(days=day))
     if not text:
         return found
     written = found.model_dump_json()
@@ -43,10 +40,10 @@ def runs(tmp_path: Path) -> Path:
     """Two versions of one node, and one run each of two others, one of which is hostile in all that it says."""
     folder = tmp_path / "runs"
     exchange = replace(EXCHANGE, response_body=HOSTILE)
-    evil = replace(FAILED[1], reason=HOSTILE, failure=Failure(HOSTILE, HOSTILE, HOSTILE, exchange))
+    evil = replace(FAILED, reason=HOSTILE, failure=Failure(HOSTILE, HOSTILE, HOSTILE, exchange))
     write_results(results(*BOTH), folder / "acme" / "1.0")
-    write_results(results(*FAILED, day=1), folder / "acme" / "1.1")
-    write_results(results(*UNSURE, day=2), folder / "beta")
+    write_results(results(PASSED, FAILED, day=1), folder / "acme" / "1.1")
+    write_results(results(PASSED, UNSURE, day=2), folder / "beta")
     write_results(results(PASSED, evil, text=HOSTILE), folder / "<script>alert(1)<" / "\"><img src=x> 'v'")
     return folder
 
@@ -77,7 +74,7 @@ def test_matrix_has_a_verdict_for_each_statement_and_node(site: Path) -> None:
 
 
 def test_board_shows_a_whole_run_before_a_newer_one_of_a_part(tmp_path: Path) -> None:
-    part = results(*FAILED, day=1).model_copy(update={"selected": ("--family=A",)})
+    part = results(PASSED, FAILED, day=1).model_copy(update={"selected": ("--family=A",)})
     write_results(results(*BOTH), tmp_path / "acme" / "1.0")
     write_results(part, tmp_path / "acme" / "1.1")
     write_results(part, tmp_path / "beta" / "1.1")
@@ -137,7 +134,7 @@ def test_runs_by_different_versions_of_the_suite_are_said_not_to_compare(site: P
     said = "do not compare throughout"
     assert said in (site / "index.html").read_text("utf-8")
     write_results(results(*BOTH), tmp_path / "same" / "acme")
-    write_results(results(*FAILED), tmp_path / "same" / "beta")
+    write_results(results(PASSED, FAILED), tmp_path / "same" / "beta")
     index = write_site(collect([tmp_path / "same"]), tmp_path / "other")
     assert said not in index.read_text("utf-8")
 
@@ -175,7 +172,7 @@ def test_axe_finds_nothing_on_the_pages(site: Path, tmp_path: Path, page: str, f
 
 @pytest.mark.parametrize("page", ["index.html", "acme/index.html"], ids=["board", "history"])
 def test_statements_do_not_cover_the_verdicts(tmp_path: Path, page: str) -> None:
-    long = results(*FAILED, text=" " + "in many words of the specification " * 12)
+    long = results(PASSED, FAILED, text=" " + "in many words of the specification " * 12)
     write_results(long, tmp_path / "runs" / "acme" / "2")
     write_results(
         results(*BOTH, day=1, text=" " + "in many words of the specification " * 12), tmp_path / "runs" / "acme" / "3"
@@ -188,7 +185,7 @@ def test_statements_do_not_cover_the_verdicts(tmp_path: Path, page: str) -> None
 
 def test_board_of_nodes_shows_all_columns(tmp_path: Path) -> None:
     site = tmp_path / "site"
-    part_of_all = results(*FAILED).model_copy(update={"selected": ("--pack=fuzz", "--case=fuzz::links-*")})
+    part_of_all = results(PASSED, FAILED).model_copy(update={"selected": ("--pack=fuzz", "--case=fuzz::links-*")})
     write_results(part_of_all, tmp_path / "runs" / "acme")
     assert main(["site", str(tmp_path / "runs"), "-o", str(site)]) == ExitCode.CONFORMS
     frame = '<iframe id="at" src="index.html" width="1100" height="900"></iframe>'
@@ -224,6 +221,6 @@ def test_second_run_of_a_version_is_told(runs: Path, tmp_path: Path, capsys: pyt
 
 
 def test_file_that_refers_to_a_case_that_it_lacks_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_results(results(*FAILED).model_copy(update={"cases": ()}), tmp_path / "runs" / "acme")
+    write_results(results(PASSED, FAILED).model_copy(update={"cases": ()}), tmp_path / "runs" / "acme")
     assert main(["site", str(tmp_path / "runs"), "-o", str(tmp_path / "site")]) == ExitCode.USAGE
     assert "it names the case 'p::b' and does not hold it" in capsys.readouterr().err
