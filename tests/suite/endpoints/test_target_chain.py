@@ -20,7 +20,11 @@ CONTRACT = f"0x{'11' * 20}"
 EXISTS = Function.parse("accountExists(uint256 accountHash) returns (bool exists)")
 HTML = "<html>"
 LIMITED = '{"id": 1, "error": {"code": -32005, "message": "too many requests"}}'
+BEHIND = '{"id": 1, "error": {"code": -32000, "message": "header not found"}}'
+PRUNED = '{"id": 1, "error": {"code": -32602, "message": "block height is 9 but requested was 8"}}'
 REVERTED = '{"id": 1, "error": {"code": 3, "message": "execution reverted"}}'
+REVERTED_OTHERWISE = '{"id": 1, "error": {"code": -32015, "message": "VM execution error."}}'
+BAD_ADDRESS = '{"id": 1, "error": {"code": -32602, "message": "invalid address"}}'
 YES = f'{{"id": 1, "result": "0x{"01":0>64}"}}'
 Told = tuple[int, str]
 OF_THE_CHAIN: list[Told] = [(502, HTML), (200, HTML), (200, LIMITED), (200, "{}"), (429, "{}")]
@@ -114,9 +118,22 @@ def test_trouble_of_the_chain_that_stays_teaches_nothing(ask: Callable[[ChainCli
         ask(chain_that_tells(trouble))
 
 
-def test_revert_of_the_contract_is_told_at_once() -> None:
+@pytest.mark.parametrize("trouble", [BEHIND, PRUNED])
+def test_chain_that_lacks_the_block_of_a_view_is_asked_again(trouble: str) -> None:
+    assert exists(chain_that_tells((200, trouble), (200, trouble), (200, YES))) == (True,)
+    with pytest.raises(ChainTrouble):
+        exists(chain_that_tells((200, trouble)))
+
+
+@pytest.mark.parametrize("reverted", [REVERTED, REVERTED_OTHERWISE])
+def test_revert_of_the_contract_is_told_at_once(reverted: str) -> None:
     with pytest.raises(ChainReverted):
-        exists(chain_that_tells((200, REVERTED), (200, YES)))
+        exists(chain_that_tells((200, reverted), (200, YES)))
+
+
+def test_address_of_the_node_that_the_chain_does_not_read_is_the_nodes_fault() -> None:
+    with pytest.raises(ChainReverted):
+        chain_that_tells((200, BAD_ADDRESS)).view("no address at all", EXISTS, [1])
 
 
 def test_view_of_no_contract_is_the_nodes_fault() -> None:

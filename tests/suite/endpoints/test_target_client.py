@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from contextlib import nullcontext
 
-import httpx
 import pytest
 from eth_abi import encode
 
-from conformance.endpoints.chain import ChainClient, decoded, encoded, selector
-from conformance.endpoints.client import Target
-from conformance.endpoints.log import ExchangeLog
-from conformance.endpoints.messages import Answer, Message
-from conformance.endpoints.pace import Budget, Pace
-from conformance.endpoints.redaction import Secrets
-from conformance.problems import BudgetSpent, ChainReverted, ChainTrouble, Malformed, Mismatch
-from conformance.profile import Function, Profile
+from conformance.endpoints.chain import decoded, encoded, selector
+from conformance.endpoints.pace import Budget, Pace, lowest_rate
+from conformance.problems import BudgetSpent, Malformed, Mismatch
+from conformance.profile import Function
 from conformance.values.json_text import parse
 
 
@@ -32,6 +26,23 @@ def test_requests_are_evenly_spaced_over_all_threads() -> None:
         thread.join()
 
     assert time.monotonic() - began >= 5 / 50 - 0.001
+
+
+@pytest.mark.parametrize(
+    ("option", "stated", "rate"),
+    [
+        (None, "unlimited", None),
+        (None, None, None),
+        (5.0, "unlimited", 5.0),
+        (None, 3.0, 3.0),
+        (5.0, 3.0, 3.0),
+        (2.0, 3.0, 2.0),
+    ],
+)
+def test_lower_of_the_users_and_the_profiles_rate_is_kept(
+    option: float | None, stated: float | str | None, rate: float | None
+) -> None:
+    assert lowest_rate(option, stated) == rate
 
 
 def test_budget_is_never_exceeded_and_refused_calls_cost_nothing() -> None:
@@ -117,48 +128,3 @@ def test_arguments_of_other_types_depart(signature: str, arguments: list[object]
 def test_result_of_another_form_is_malformed(result: object) -> None:
     with pytest.raises(Malformed):
         decoded(Function.parse("f() returns (uint256)").outputs, result)
-
-
-CONTRACT = "0x" + "11" * 20
-
-
-@pytest.mark.parametrize(
-    ("code", "message", "contract", "problem"),
-    [
-        (3, "execution reverted", CONTRACT, ChainReverted),
-        (-32015, "VM execution error.", CONTRACT, ChainReverted),
-        (-32602, "BlockOutOfRangeError: block height is 9 but requested was 8", CONTRACT, ChainTrouble),
-        (-32000, "header not found", CONTRACT, ChainTrouble),
-        (-32602, "invalid address", "no address at all", ChainReverted),
-    ],
-    ids=["revert", "revert-otherwise", "pruned", "behind", "address-of-the-nodes"],
-)
-def test_chain_that_cannot_answer_is_no_fault_of_the_node(
-    monkeypatch: pytest.MonkeyPatch, code: int, message: str, contract: str, problem: type[Exception]
-) -> None:
-    told = {"jsonrpc": "2.0", "id": 1, "error": {"code": code, "message": message}}
-
-    def exchange(_: Target, sent: Message, __: ExchangeLog) -> Answer:
-        assert json.loads(sent.body or "")["method"] == "eth_call"
-        return Answer(200, httpx.Headers(), json.dumps(told), 0)
-
-    monkeypatch.setattr(Target, "exchange", exchange)
-    profile = Profile.model_validate({"chain": {"rpc_url": "http://chain.invalid"}})
-    with Target("http://node.invalid", profile) as target, pytest.raises(problem) as raised:
-        ChainClient(target, ExchangeLog(Secrets())).view(contract, Function.parse("count() returns (uint256)"), [])
-    assert type(raised.value) is problem
-
-
-def test_chain_that_answers_at_the_third_time_of_asking_has_answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    behind = {"error": {"code": -32000, "message": "header not found"}}
-    told = iter([behind, behind, {"result": f"0x{7:064x}"}])
-
-    def exchange(*_: object) -> Answer:
-        return Answer(200, httpx.Headers(), json.dumps({"jsonrpc": "2.0", "id": 1} | next(told)), 0)
-
-    monkeypatch.setattr(Target, "exchange", exchange)
-    profile = Profile.model_validate({"chain": {"rpc_url": "http://chain.invalid"}})
-    with Target("http://node.invalid", profile) as target:
-        assert ChainClient(target, ExchangeLog(Secrets())).view(
-            CONTRACT, Function.parse("count() returns (uint256)"), []
-        ) == (7,)
