@@ -184,6 +184,7 @@ STATUSES: dict[str, Hostility] = {
     "moved to a script": told("308 Moved", "", "Location: javascript:alert(1)"),
     "moved to a user of this host": told("307 Moved", "", "Location: http://user:word@127.0.0.1:9/"),
     "moved without a place": told("302 Moved", ""),
+    "moved to no host": told("307 Moved", "", "Location: //"),
     "refused at length": told("400 No", json.dumps({"error": "x" * MILLION})),
     "refused with a page": told("403 No", "<html><title>" + "no " * 100_000),
     "refused with a challenge of 60 kB": told("401 No", "{}", f"WWW-Authenticate: {'a=b,' * 15_000}"),
