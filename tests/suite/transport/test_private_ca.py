@@ -36,7 +36,7 @@ def status(server: Server, profile: Profile) -> int:
 
 
 def test_certificate_is_trusted_by_the_option_alone(secure: Server, certificate: Path) -> None:
-    with pytest.raises(Untrusted):
+    with pytest.raises(Untrusted, match="self-signed certificate"):
         status(secure, Profile())
 
     assert status(secure, Profile().trusting(certificate)) == 200
