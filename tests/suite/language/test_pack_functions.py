@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import base64
 import re
 
 import pytest
 
 from conformance.language.functions import FUNCTIONS
 from conformance.language.scope import Scope
-from conformance.problems import Mismatch, ProfileSilent
-from conformance.profile import Profile, value_at
-
-# The secret of Anvil's first development account.
-KEY = base64.b64encode(bytes.fromhex("ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80")).decode()
+from conformance.problems import Mismatch
 
 
-def call(name: str, *arguments: object, profile: Profile | None = None, seed: str = "1/a//") -> object:
-    stated = profile or Profile()
-    return FUNCTIONS[name](Scope(seed, lambda key: value_at(stated, key), {}), *arguments)
+def call(name: str, *arguments: object, seed: str = "1/a//") -> object:
+    return FUNCTIONS[name](Scope(seed, lambda _: None, {}), *arguments)
 
 
 @pytest.mark.parametrize(
@@ -46,11 +40,6 @@ def test_random_values_have_their_form_and_follow_the_seed(name: str, form: str)
 def test_sample_cid_is_the_same_in_every_branch_of_a_case() -> None:
     assert call("sample_cid", "x", seed="1/a//") == call("sample_cid", "x", seed="1/a///branch 1")
     assert call("sample_cid", "x") != call("sample_cid", "y")
-
-
-def test_profile_that_says_no_rule_is_told_apart_from_a_departure() -> None:
-    with pytest.raises(ProfileSilent):
-        call("account_hash", KEY, profile=Profile.model_validate({"crypto": {"api_key_hash_preimage": None}}))
 
 
 def test_value_of_another_form_departs() -> None:

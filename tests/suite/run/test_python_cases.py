@@ -335,11 +335,6 @@ def test_case_runs_once_for_each_row(tmp_path: Path, target: Target, node: TinyN
     assert [asked.path for asked in node.asked].count("add_group") == 3
 
 
-def test_rows_are_listed_without_running_the_file(tmp_path: Path) -> None:
-    path = written(tmp_path, ROWS)
-    assert [listed.id for listed in list_python_cases(path)] == [case.id for case in load_pack(path)]
-
-
 def test_pack_may_have_a_yaml_and_a_python_file_side_by_side(tmp_path: Path) -> None:
     beside = tmp_path / "mine.yaml"
     beside.touch()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 
 import pytest
@@ -211,21 +210,6 @@ def test_row_that_cannot_be_prepared_hides_no_other(run: Run, node: TinyNode, li
     assert outcome.verdict is verdict, outcome.reason
     assert outcome.failure is not None
     assert outcome.failure.step.endswith("round two" if verdict is Verdict.FAIL else "round one")
-
-
-def test_writes_are_let_settle_before_anything_follows(cases_of: Callable[[str], list[Case]], node: TinyNode) -> None:
-    moments: list[tuple[str, float]] = []
-
-    def noted(asked: Asked) -> Told:
-        moments.append((asked.path, time.monotonic()))
-        return node.honest(asked)
-
-    node.faults |= {"add_group": noted, "list_groups": noted}
-    (case,) = cases_of("steps: [{account: a}, {call: add_group, with: {group_name: g}}, {list: list_groups}]")
-    with Target(node.url, Profile.model_validate({"semantics": {"settle_time_seconds": 0.2}})) as target:
-        passed(run_case(case, target))
-
-    assert moments[1][1] - moments[0][1] >= 0.15
 
 
 def test_chain_steps_read_the_contract_through_json_rpc(cases_of: Callable[[str], list[Case]], node: TinyNode) -> None:

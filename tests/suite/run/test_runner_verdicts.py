@@ -434,13 +434,6 @@ def test_text_is_an_answer_of_the_viewer_only(run: Run, node: TinyNode) -> None:
     assert run("steps: [{account: a}, {call: add_group}]").verdict is Verdict.FAIL
 
 
-@pytest.mark.parametrize(("status", "patience"), [(302, None), (304, None), (199, 1.0)])
-def test_status_that_is_neither_acceptance_nor_refusal_fails(run: Run, node: TinyNode, status: int) -> None:
-    node.faults["add_group"] = always(status)
-
-    assert run("steps: [{account: a}, {call: add_group}]").verdict is not Verdict.PASS
-
-
 def test_same_seed_gives_the_same_requests_and_another_seed_does_not(
     cases_of: Callable[[str], list[Case]], node: TinyNode
 ) -> None:

@@ -18,7 +18,6 @@ from conformance.service import Accounts, Actions, Groups, Permissions, Session,
 from conformance.service.derivations import code_cid
 from conformance.service.groups import group_id
 from conformance.service.lists import read_pages
-from conformance.service.usage_keys import NO_PERMISSIONS
 from conformance.values.json_values import pluck
 
 
@@ -124,23 +123,6 @@ def test_node_that_computes_other_cids_than_its_profile_says_is_asked_for_each(
     actions = Actions(session)
 
     assert [actions.cid("one"), actions.cid("two")] == ["cid of one", "cid of two"]
-
-
-def test_usage_key_without_permissions_names_all_seven(session: Session, node: TinyNode) -> None:
-    alice = Accounts(session).new()
-
-    UsageKeys(session).add(alice.key)
-
-    body = json.loads(node.asked[-1].text)
-    assert {name: body[name] for name in NO_PERMISSIONS.members} == {
-        "can_create_groups": False,
-        "can_delete_groups": False,
-        "can_create_pkps": False,
-        "manage_ipfs_ids_in_groups": [],
-        "add_pkp_to_groups": [],
-        "remove_pkp_from_groups": [],
-        "execute_in_groups": [],
-    }
 
 
 def test_permissions_are_the_arguments_of_the_contract_in_its_order() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from conformance.problems import ChainReverted, ChainTrouble, Mismatch, NotAccepted, NotRefused, UnprovenRefusal
+from conformance.problems import ChainReverted, ChainTrouble, NotAccepted, NotRefused, UnprovenRefusal
 from conformance.service import (
     Accounts,
     Contract,
@@ -17,7 +17,6 @@ from conformance.service import (
 )
 from conformance.service.contract import payers
 from conformance.service.contract_calls import ContractCalls, own_names
-from conformance.service.runs import signer_of_message
 
 
 def test_requests_to_the_chain_are_read_as_calls_of_the_contract(on_chain: Session) -> None:
@@ -185,11 +184,6 @@ def test_chain_whose_blocks_go_back_proves_nothing(on_chain: Session, monkeypatc
 
     with pytest.raises(ChainTrouble, match=f"a chain that has block {before}, as before"):
         Contract(on_chain).transactions_after(before)
-
-
-def test_run_without_a_signature_has_no_signer() -> None:
-    with pytest.raises(Mismatch, match="recovers to a signer"):
-        signer_of_message("hello", "0x00")
 
 
 def test_clock_stands_where_it_was_moved_to_however_often(on_chain: Session) -> None:

@@ -105,22 +105,6 @@ def test_chain_configuration_that_cannot_be_read_is_asked_again(session: Session
     assert chain_id(session) == 31337
 
 
-def test_clean_up_removes_what_the_case_made_and_left(session: Session, node: TinyNode) -> None:
-    alice = Accounts(session).new()
-    groups, keys = Groups(session), UsageKeys(session)
-    groups.remove(alice.key, groups.add(alice.key, "first").id)
-    groups.add(alice.key, "second")
-    keys.remove(alice.key, keys.add(alice.key).key)
-    keys.add(alice.key)
-    before = len(node.asked)
-
-    clean_up(session)
-
-    assert node.groups[alice.key] == []
-    assert node.owners == {}
-    assert node.paths()[before:] == ["remove_usage_api_key", "remove_group"]
-
-
 def test_clean_up_of_a_slow_node_removes_several_at_the_same_time(
     session: Session, node: TinyNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
