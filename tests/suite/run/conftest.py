@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from textwrap import dedent, indent
 
@@ -57,5 +57,19 @@ def run(cases_of: Callable[[str], list[Case]], target: Target) -> Callable[[str]
     def run_one(body: str) -> Outcome:
         (case,) = cases_of(body)
         return run_case(case, target)
+
+    return run_one
+
+
+@pytest.fixture
+def run_stating(
+    cases_of: Callable[[str], list[Case]], node: TinyNode
+) -> Callable[[str, Mapping[str, object]], Outcome]:
+    """Run the one case that has this body against the tiny node, of which a profile states these keys."""
+
+    def run_one(body: str, stated: Mapping[str, object]) -> Outcome:
+        (case,) = cases_of(body)
+        with Target(node.url, Profile.model_validate(stated), seed="7") as target:
+            return run_case(case, target)
 
     return run_one

@@ -9,11 +9,10 @@ from pydantic import JsonValue
 from tiny_node import TinyNode, always
 
 from conformance.problems import BadShape
-from conformance.profile import Profile
-from conformance.run.runner import Case, Target, run_case
-from conformance.verdict import Verdict
+from conformance.run.runner import Case
+from conformance.verdict import Outcome, Verdict
 
-Cases = Callable[[str], list[Case]]
+Judged = Callable[..., tuple[Verdict, str]]
 RUNS = """\
     steps:
       - account: alice
@@ -27,11 +26,15 @@ ERROR = {"response": None, "logs": "", "has_error": True}
 OWN_STATUS: dict[str, JsonValue] = {"status": 422, "error_member": None}
 
 
-def judged(cases_of: Cases, node: TinyNode, body: str, forms: JsonValue = None) -> tuple[Verdict, str]:
-    stated = {} if forms is None else {"failure_and_limits": forms}
-    with Target(node.url, Profile.model_validate({"exec": stated}), seed="7") as target:
-        outcome = run_case(cases_of(body)[0], target)
-    return outcome.verdict, outcome.properties.get("problem", "")
+@pytest.fixture
+def judged(run_stating: Callable[..., Outcome]) -> Judged:
+    """The verdict on a run and the kind of its problem, where the profile states how runs fail."""
+
+    def judge(body: str, **exec_keys: JsonValue) -> tuple[Verdict, str]:
+        outcome = run_stating(body, {"exec": exec_keys})
+        return outcome.verdict, outcome.properties.get("problem", "")
+
+    return judge
 
 
 @pytest.mark.parametrize(
@@ -48,10 +51,10 @@ def judged(cases_of: Cases, node: TinyNode, body: str, forms: JsonValue = None) 
     ],
 )
 def test_run_is_told_from_a_failed_one_by_the_mark(
-    cases_of: Cases, node: TinyNode, body: str, answer: dict[str, object], verdict: Verdict
+    judged: Judged, node: TinyNode, body: str, answer: dict[str, object], verdict: Verdict
 ) -> None:
     node.faults["service_action"] = always(200, answer)
-    assert judged(cases_of, node, body) == (verdict, "" if verdict is Verdict.PASS else "run-ended-otherwise")
+    assert judged(body) == (verdict, "" if verdict is Verdict.PASS else "run-ended-otherwise")
 
 
 @pytest.mark.parametrize(
@@ -70,26 +73,25 @@ def test_run_is_told_from_a_failed_one_by_the_mark(
     ],
 )
 def test_run_is_told_from_a_failed_one_by_the_status(
-    cases_of: Cases, node: TinyNode, body: str, status: int, verdict: Verdict
+    judged: Judged, node: TinyNode, body: str, status: int, verdict: Verdict
 ) -> None:
     node.faults["service_action"] = always(status, {"response": None, "logs": ""})
-    assert judged(cases_of, node, body, OWN_STATUS)[0] is verdict
+    assert judged(body, failure_and_limits=OWN_STATUS)[0] is verdict
 
 
-def test_failure_may_have_a_status_that_is_else_a_fault(cases_of: Cases, node: TinyNode) -> None:
+def test_failure_may_have_a_status_that_is_else_a_fault(judged: Judged, node: TinyNode) -> None:
     node.faults["service_action"] = always(500, {"logs": ""})
-    assert judged(cases_of, node, FAILS, {**OWN_STATUS, "status": 500})[0] is Verdict.PASS
+    assert judged(FAILS, failure_and_limits={**OWN_STATUS, "status": 500})[0] is Verdict.PASS
 
 
-def test_failure_is_for_nodes_that_say_how_they_answer_it(cases_of: Cases, node: TinyNode) -> None:
-    with Target(node.url, Profile.model_validate({"exec": {"failure_and_limits": None}}), seed="7") as target:
-        assert run_case(cases_of(FAILS)[0], target).verdict is Verdict.NOT_OFFERED
+def test_failure_is_for_nodes_that_say_how_they_answer_it(judged: Judged) -> None:
+    assert judged(FAILS, failure_and_limits=None)[0] is Verdict.NOT_OFFERED
 
 
-def test_run_that_may_fail_may_also_be_refused(cases_of: Cases, node: TinyNode) -> None:
+def test_run_that_may_fail_may_also_be_refused(judged: Judged, node: TinyNode) -> None:
     node.faults["service_action"] = always(403, {"title": "no"})
     body = EITHER.replace("fails: either", "fails: either, may_be_refused: any")
-    assert judged(cases_of, node, body) == (Verdict.PASS, "")
+    assert judged(body) == (Verdict.PASS, "")
 
 
 @pytest.mark.parametrize(
@@ -100,6 +102,6 @@ def test_run_that_may_fail_may_also_be_refused(cases_of: Cases, node: TinyNode) 
         "call: run_action, fails: either, refused: any",
     ],
 )
-def test_failure_beside_what_has_none_is_a_load_error(cases_of: Cases, more: str) -> None:
+def test_failure_beside_what_has_none_is_a_load_error(cases_of: Callable[[str], list[Case]], more: str) -> None:
     with pytest.raises(BadShape, match="a run"):
         cases_of(f"steps:\n  - account: alice\n  - {{{more}}}\n")

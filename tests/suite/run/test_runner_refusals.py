@@ -8,8 +8,6 @@ from textwrap import dedent
 import pytest
 from tiny_node import DROP, Asked, TinyNode, Told, always
 
-from conformance.profile import Profile
-from conformance.run.runner import Case, Target, run_case
 from conformance.verdict import Outcome, Verdict
 
 Run = Callable[[str], Outcome]
@@ -248,16 +246,21 @@ def test_control_that_did_not_run_leaves_the_case_inconclusive(run: Run) -> None
     assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.INCONCLUSIVE, "control-not-accepted")
 
 
-def test_profile_decides_the_statuses_of_a_class(cases_of: Callable[[str], list[Case]], node: TinyNode) -> None:
+@pytest.mark.parametrize(
+    ("codes", "verdict"),
+    [
+        ({"forbidden": (403,)}, Verdict.FAIL),
+        ({"forbidden": (403, 418)}, Verdict.PASS),
+        ({"forbidden": None}, Verdict.PASS),
+        (None, Verdict.PASS),
+    ],
+)
+def test_profile_decides_the_statuses_of_a_class(
+    run_stating: Callable[..., Outcome], node: TinyNode, codes: object, verdict: Verdict
+) -> None:
     node.faults["add_usage_api_key"] = by_key(node, always(418))
-    (case,) = cases_of(REFUSED_WRITE)
-    verdicts = []
-    for codes in ({"forbidden": (403,)}, {"forbidden": (403, 418)}, {"forbidden": None}, None):
-        profile = Profile.model_validate({"errors": {"status_codes": codes}})
-        with Target(node.url, profile) as target:
-            verdicts.append(run_case(case, target).verdict)
 
-    assert verdicts == [Verdict.FAIL, Verdict.PASS, Verdict.PASS, Verdict.PASS]
+    assert run_stating(REFUSED_WRITE, {"errors": {"status_codes": codes}}).verdict is verdict
 
 
 ABSENT = """\
@@ -282,20 +285,15 @@ ABSENT = """\
     ],
 )
 def test_deletion_of_what_is_not_there_does_what_the_profile_says(
-    cases_of: Callable[[str], list[Case]], node: TinyNode, stated: str | None, answer: int, verdict: Verdict
+    run_stating: Callable[..., Outcome], node: TinyNode, stated: str | None, answer: int, verdict: Verdict
 ) -> None:
-    (case,) = cases_of(ABSENT)
-    removed: list[str] = []
-
-    def told(asked: Asked) -> Told:
-        removed.append(asked.path)
-        return Told(
-            200 if len(removed) == 1 else answer, {"success": True} if answer == 200 or len(removed) == 1 else {}
-        )
+    def told(_: Asked) -> Told:
+        status = 200 if node.paths().count("remove_group") == 1 else answer
+        return Told(status, {"success": True} if status == 200 else {})
 
     node.faults["remove_group"] = told
-    with Target(node.url, Profile.model_validate({"semantics": {"delete_absent": stated}})) as target:
-        assert run_case(case, target).verdict is verdict
+
+    assert run_stating(ABSENT, {"semantics": {"delete_absent": stated}}).verdict is verdict
 
 
 MAYBE = """\

@@ -10,7 +10,6 @@ from eth_abi import encode
 from eth_utils import keccak
 from tiny_node import Asked, TinyNode, Told, always
 
-from conformance.profile import Profile
 from conformance.run.runner import Case, Target, run_case
 from conformance.verdict import Outcome, Verdict
 
@@ -212,7 +211,7 @@ def test_row_that_cannot_be_prepared_hides_no_other(run: Run, node: TinyNode, li
     assert outcome.failure.step.endswith("round two" if verdict is Verdict.FAIL else "round one")
 
 
-def test_chain_steps_read_the_contract_through_json_rpc(cases_of: Callable[[str], list[Case]], node: TinyNode) -> None:
+def test_chain_steps_read_the_contract_through_json_rpc(run_stating: Callable[..., Outcome], node: TinyNode) -> None:
     data = encode(["bool", "address", "string", "string"], [True, "0x" + "ab" * 20, "n", "d"])
 
     def rpc(asked: Asked) -> Told:
@@ -220,16 +219,14 @@ def test_chain_steps_read_the_contract_through_json_rpc(cases_of: Callable[[str]
         return Told(body={"jsonrpc": "2.0", "id": asked.body["id"], "result": result})
 
     node.faults["/rpc"] = rpc
-    (case,) = cases_of("""\
+    steps = """\
         steps:
           - {chain: get_account, with: [5], expect: {managed: true, adminWalletAddress: {matches: "^0xab"}, name: n}}
           - {chain: get_account, with: [5], expect: {managed: false}}
-        """)
-    profile = Profile.model_validate(
-        {"capabilities": ("managed_accounts", "chain_rpc"), "chain": {"rpc_url": f"{node.url}/rpc"}}
-    )
-    with Target(node.url, profile) as target:
-        outcome = run_case(case, target)
+        """
+    chain = {"capabilities": ("managed_accounts", "chain_rpc"), "chain": {"rpc_url": f"{node.url}/rpc"}}
+
+    outcome = run_stating(steps, chain)
 
     assert outcome.verdict is Verdict.FAIL
     assert outcome.failure is not None

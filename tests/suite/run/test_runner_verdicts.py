@@ -281,47 +281,45 @@ def test_spent_budget_is_inconclusive_and_sends_no_more_writes(
 @pytest.mark.parametrize(
     ("body", "profile", "word"),
     [
-        ("needs: [chain_rpc]\nsteps: [{account: a}, {call: list_groups}]", Profile(), "chain_rpc"),
-        ("steps: [{chain: get_account, with: [5], expect: {'': 1}}]", Profile(), "chain_rpc"),
+        ("needs: [chain_rpc]\nsteps: [{account: a}, {call: list_groups}]", {}, "chain_rpc"),
+        ("steps: [{chain: get_account, with: [5], expect: {'': 1}}]", {}, "chain_rpc"),
         (
             "uses: [semantics.group_id_scope]\nsteps: [{account: a}, {call: list_groups}]",
-            Profile.model_validate({"semantics": {"group_id_scope": None}}),
+            {"semantics": {"group_id_scope": None}},
             "group_id_scope",
         ),
         (
             'steps: [{check: {that: "${profile.limits.page_size_max}", equals: 1}}]',
-            Profile.model_validate({"limits": {"page_size_max": None}}),
+            {"limits": {"page_size_max": None}},
             "page_size_max",
         ),
         (
             "uses: [{semantics.group_id_scope: global}]\nsteps: [{account: a}, {call: list_groups}]",
-            Profile(),
+            {},
             "group_id_scope is global; here it is account",
         ),
         (
             "steps: [{call: create_wallet}]",
-            Profile.model_validate({"wire": {"operations": {"method_and_path": {"create_wallet": None}}}}),
+            {"wire": {"operations": {"method_and_path": {"create_wallet": None}}}},
             "create_wallet",
         ),
         (
             "steps: [{call: get_api_payers}]",
-            Profile.model_validate({"wire": {"chain_info": None}}),
+            {"wire": {"chain_info": None}},
             "get_api_payers needs a profile that says wire.chain_info",
         ),
         (
             "steps: [{account: a}, {call: list_groups}]",
-            Profile.model_validate({"accounts": {"credits": None}}),
+            {"accounts": {"credits": None}},
             "accounts.credits",
         ),
     ],
     ids=["needs", "needs of a step", "uses", "uses of a variable", "uses a value", "operation", "answer", "no credits"],
 )
 def test_case_the_profile_rules_out_is_not_offered_and_sends_nothing(
-    cases_of: Callable[[str], list[Case]], node: TinyNode, body: str, profile: Profile, word: str
+    run_stating: Callable[..., Outcome], node: TinyNode, body: str, profile: dict[str, object], word: str
 ) -> None:
-    (case,) = cases_of(body)
-    with Target(node.url, profile) as target:
-        outcome = run_case(case, target)
+    outcome = run_stating(body, profile)
 
     assert outcome.verdict is Verdict.NOT_OFFERED
     assert word in outcome.reason
@@ -337,11 +335,9 @@ def test_case_the_profile_rules_out_is_not_offered_and_sends_nothing(
     ],
 )
 def test_function_that_asks_the_profile_is_for_nodes_that_state_it(
-    cases_of: Callable[[str], list[Case]], node: TinyNode, call: str, profile: dict[str, object], key: str
+    run_stating: Callable[..., Outcome], call: str, profile: dict[str, object], key: str
 ) -> None:
-    (case,) = cases_of(f"steps: [{{account: a}}, {{let: {{found: {{{call}}}}}}}, {{call: list_groups}}]")
-    with Target(node.url, Profile.model_validate(profile)) as target:
-        outcome = run_case(case, target)
+    outcome = run_stating(f"steps: [{{account: a}}, {{let: {{found: {{{call}}}}}}}, {{call: list_groups}}]", profile)
 
     assert (outcome.verdict, outcome.reason) == (Verdict.NOT_OFFERED, f"the profile states nothing about {key}")
 
@@ -357,29 +353,24 @@ def test_function_that_asks_the_profile_is_for_nodes_that_state_it(
     ids=["no such member", "members not stated", "another choice", "no choice stated"],
 )
 def test_case_for_nodes_that_choose_otherwise_is_told_from_one_that_lacks_an_answer(
-    cases_of: Callable[[str], list[Case]], node: TinyNode, profile: dict[str, object], problem: str | None
+    run_stating: Callable[..., Outcome], profile: dict[str, object], problem: str | None
 ) -> None:
-    (case,) = cases_of(
-        "uses: [wire.list_items.fields.wallet.name, {semantics.group_id_scope: account}]\n"
-        "steps: [{account: a}, {call: list_groups}]"
-    )
-    with Target(node.url, Profile.model_validate(profile)) as target:
-        outcome = run_case(case, target)
+    uses = "uses: [wire.list_items.fields.wallet.name, {semantics.group_id_scope: account}]\n"
+    outcome = run_stating(f"{uses}steps: [{{account: a}}, {{call: list_groups}}]", profile)
 
     assert outcome.verdict is Verdict.NOT_OFFERED
     assert outcome.properties.get("problem") == problem
 
 
 def test_failure_keeps_the_beginning_of_what_a_node_answered(
-    cases_of: Callable[[str], list[Case]], node: TinyNode
+    cases_of: Callable[[str], list[Case]], target: Target
 ) -> None:
     (case,) = cases_of("steps: [{account: a}, {call: list_groups}]")
 
     def departs(_: object) -> None:
         raise Mismatch("n" * 1_000_000, "g" * 1_000_000)
 
-    with Target(node.url, Profile()) as target:
-        outcome = run_case(dataclasses.replace(case, program=departs), target)
+    outcome = run_case(dataclasses.replace(case, program=departs), target)
 
     assert outcome.failure is not None
     for text in (outcome.failure.expected, outcome.failure.got):
