@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from conformance.run.loader import load_pack
 from conformance.run.runner import Target, run_case
 from conformance.verdict import Outcome, Verdict
 
+Outcomes = Callable[[str], Outcome]
 IMPORTS = """
     from __future__ import annotations
 
@@ -57,34 +59,38 @@ def written(folder: Path, text: str, name: str = "mine.py") -> Path:
     return path
 
 
-def outcome(folder: Path, text: str, target: Target) -> Outcome:
-    (case,) = load_pack(written(folder, text))
-    return run_case(case, target)
+@pytest.fixture
+def outcome(tmp_path: Path, target: Target) -> Outcomes:
+    """Run the only case of a pack of these lines against the tiny node."""
+
+    def run_one(text: str) -> Outcome:
+        (case,) = load_pack(written(tmp_path, text))
+        return run_case(case, target)
+
+    return run_one
 
 
 def refuse(_: Asked) -> Told:
     return Told(400, {"code": "no"})
 
 
-def test_case_that_finds_what_it_expects_passes(tmp_path: Path, target: Target) -> None:
-    found = outcome(tmp_path, TWO_GROUPS, target)
+def test_case_that_finds_what_it_expects_passes(outcome: Outcomes) -> None:
+    found = outcome(TWO_GROUPS)
     assert (found.verdict, found.case, found.title) == (Verdict.PASS, "mine::two-groups", "Two groups differ.")
     assert found.requirements == ("GRP-010", "GRP-020")
 
 
-def test_departure_outside_of_a_block_is_inconclusive(tmp_path: Path, target: Target, node: TinyNode) -> None:
+def test_departure_outside_of_a_block_is_inconclusive(outcome: Outcomes, node: TinyNode) -> None:
     node.faults["new_account"] = refuse
-    found = outcome(tmp_path, TWO_GROUPS, target)
+    found = outcome(TWO_GROUPS)
     assert found.verdict is Verdict.INCONCLUSIVE
     assert found.failure is not None
     assert found.failure.step == "line 11"
 
 
-def test_departure_inside_of_a_block_breaks_its_requirements_and_no_others(
-    tmp_path: Path, target: Target, node: TinyNode
-) -> None:
+def test_departure_inside_of_a_block_breaks_its_requirements_and_no_others(outcome: Outcomes, node: TinyNode) -> None:
     node.faults["add_group"] = refuse
-    found = outcome(tmp_path, TWO_GROUPS, target)
+    found = outcome(TWO_GROUPS)
     assert (found.verdict, found.contradicted) == (Verdict.FAIL, ("GRP-010",))
     assert found.failure is not None
     assert found.failure.step == "line 13"
@@ -92,7 +98,7 @@ def test_departure_inside_of_a_block_breaks_its_requirements_and_no_others(
 
 @pytest.mark.parametrize(("problem", "broken"), [("StateChanged", ("GRP-020",)), ("NotRefused", ("GRP-010",))])
 def test_changed_state_breaks_the_requirement_that_nothing_changes(
-    tmp_path: Path, target: Target, problem: str, broken: tuple[str, ...]
+    outcome: Outcomes, problem: str, broken: tuple[str, ...]
 ) -> None:
     text = f"""
         from conformance.problems import {problem}
@@ -103,11 +109,11 @@ def test_changed_state_breaks_the_requirement_that_nothing_changes(
             with judge("GRP-010", unchanged="GRP-020"):
                 raise {problem}("one", "other")
     """
-    found = outcome(tmp_path, text, target)
+    found = outcome(text)
     assert (found.verdict, found.contradicted) == (Verdict.FAIL, broken)
 
 
-def test_case_goes_on_after_a_failure_that_stands_apart(tmp_path: Path, target: Target) -> None:
+def test_case_goes_on_after_a_failure_that_stands_apart(outcome: Outcomes) -> None:
     text = """
         @case("three", requirements=["GRP-010", "GRP-020", "GRP-030"])
         def three(judge: Judge, accounts: Accounts) -> None:
@@ -117,7 +123,7 @@ def test_case_goes_on_after_a_failure_that_stands_apart(tmp_path: Path, target: 
                 with judge.apart(requirement):
                     judge.same(value, 2, "the value")
     """
-    found = outcome(tmp_path, text, target)
+    found = outcome(text)
     assert (found.verdict, found.contradicted) == (Verdict.FAIL, ("GRP-010", "GRP-030"))
     assert found.failure is not None
     assert (found.failure.step, found.failure.got) == (
@@ -126,7 +132,7 @@ def test_case_goes_on_after_a_failure_that_stands_apart(tmp_path: Path, target: 
     )
 
 
-def test_failure_that_stands_apart_says_of_how_many_checks_it_is(tmp_path: Path, target: Target) -> None:
+def test_failure_that_stands_apart_says_of_how_many_checks_it_is(outcome: Outcomes) -> None:
     text = """
         @case("five", requirements=["GRP-010", "GRP-020"])
         def five(judge: Judge, accounts: Accounts) -> None:
@@ -137,14 +143,14 @@ def test_failure_that_stands_apart_says_of_how_many_checks_it_is(tmp_path: Path,
             with judge.apart("GRP-020"):
                 judge.same(1, 2, "the only value")
     """
-    found = outcome(tmp_path, text, target)
+    found = outcome(text)
     assert found.failure is not None
     right = "not 3, 1 above 0; not 3, 2 above 0; not 3, 4 above 0"
     assert found.failure.step == f"line 13 (1 of 5 such checks failed; right: {right})"
     assert "(and 1 more: line 15: " in found.failure.got
 
 
-def test_failure_shows_the_exchange_that_answered_what_is_wrong(tmp_path: Path, target: Target) -> None:
+def test_failure_shows_the_exchange_that_answered_what_is_wrong(outcome: Outcomes) -> None:
     text = """
         @case("shown", requirements=["GRP-010"])
         def shown(judge: Judge, accounts: Accounts, groups: Groups) -> None:
@@ -154,13 +160,13 @@ def test_failure_shows_the_exchange_that_answered_what_is_wrong(tmp_path: Path, 
                 groups.add(alice.key)
                 judge.distinct([alice.key, alice.key], "keys")
     """
-    found = outcome(tmp_path, text, target)
+    found = outcome(text)
     assert found.failure is not None
     assert found.failure.exchange is not None
     assert found.failure.exchange.url.endswith("/new_account")
 
 
-def test_many_failures_that_stand_apart_are_cut_with_a_mark(tmp_path: Path, target: Target) -> None:
+def test_many_failures_that_stand_apart_are_cut_with_a_mark(outcome: Outcomes) -> None:
     text = """
         @case("many", requirements=["GRP-010"])
         def many(judge: Judge, accounts: Accounts) -> None:
@@ -169,13 +175,13 @@ def test_many_failures_that_stand_apart_are_cut_with_a_mark(tmp_path: Path, targ
                 with judge.apart("GRP-010"):
                     judge.same("x" * 200, number, "the value")
     """
-    found = outcome(tmp_path, text, target)
+    found = outcome(text)
     assert found.failure is not None
     assert "(and 19 more: line " in found.failure.got
     assert found.failure.got.endswith("…)")
 
 
-def test_trouble_after_a_failure_that_stands_apart_leaves_the_failure(tmp_path: Path, target: Target) -> None:
+def test_trouble_after_a_failure_that_stands_apart_leaves_the_failure(outcome: Outcomes) -> None:
     text = """
         @case("two", requirements=["GRP-010"])
         def two(judge: Judge, accounts: Accounts) -> None:
@@ -184,13 +190,13 @@ def test_trouble_after_a_failure_that_stands_apart_leaves_the_failure(tmp_path: 
                 judge.same(1, 2, "the value")
             judge.set_up(False, "something else")
     """
-    found = outcome(tmp_path, text, target)
+    found = outcome(text)
     assert (found.verdict, found.contradicted) == (Verdict.FAIL, ("GRP-010",))
 
 
-def test_value_that_differs_is_told_in_the_words_of_the_case(tmp_path: Path, target: Target) -> None:
+def test_value_that_differs_is_told_in_the_words_of_the_case(outcome: Outcomes) -> None:
     text = TWO_GROUPS.replace("first.id != second.id", "first.id == second.id")
-    found = outcome(tmp_path, text, target)
+    found = outcome(text)
     assert (found.verdict, found.contradicted) == (Verdict.FAIL, ("GRP-020",))
     assert found.failure is not None
     assert (found.failure.expected, found.failure.got) == ("another id than the first group's", "2")
@@ -205,7 +211,7 @@ def test_value_that_differs_is_told_in_the_words_of_the_case(tmp_path: Path, tar
     ],
 )
 def test_values_that_have_to_differ_are_told_by_what_came_too_often(
-    tmp_path: Path, target: Target, values: str, got: str | None
+    outcome: Outcomes, values: str, got: str | None
 ) -> None:
     text = f"""
         from conformance.values.json_values import pluck
@@ -216,19 +222,19 @@ def test_values_that_have_to_differ_are_told_by_what_came_too_often(
             with judge():
                 judge.distinct({values}, "ids")
     """
-    failure = outcome(tmp_path, text, target).failure
+    failure = outcome(text).failure
     assert (failure and failure.got) == got
 
 
-def test_requirement_that_no_block_judges_is_an_error_of_the_case(tmp_path: Path, target: Target) -> None:
+def test_requirement_that_no_block_judges_is_an_error_of_the_case(outcome: Outcomes) -> None:
     text = TWO_GROUPS.replace('"GRP-010", "GRP-020"]', '"GRP-010", "GRP-020", "GRP-030"]')
-    found = outcome(tmp_path, text, target)
+    found = outcome(text)
     assert found.verdict is Verdict.SUITE_ERROR
     assert "no block of the case judges GRP-030" in found.reason
 
 
-def test_block_that_names_another_requirement_is_an_error_of_the_case(tmp_path: Path, target: Target) -> None:
-    found = outcome(tmp_path, TWO_GROUPS.replace('judge("GRP-020")', 'judge("ACC-010")'), target)
+def test_block_that_names_another_requirement_is_an_error_of_the_case(outcome: Outcomes) -> None:
+    found = outcome(TWO_GROUPS.replace('judge("GRP-020")', 'judge("ACC-010")'))
     assert found.verdict is Verdict.SUITE_ERROR
     assert "is about ACC-010" in found.reason
 
@@ -243,8 +249,8 @@ ERRING = """
 """
 
 
-def test_exception_of_a_case_is_an_error_of_the_suite_with_its_traceback(tmp_path: Path, target: Target) -> None:
-    found = outcome(tmp_path, ERRING, target)
+def test_exception_of_a_case_is_an_error_of_the_suite_with_its_traceback(outcome: Outcomes, tmp_path: Path) -> None:
+    found = outcome(ERRING)
     assert (found.verdict, found.failure, found.exchanges) == (Verdict.SUITE_ERROR, None, 1)
     assert found.reason == "KeyError: '$API_KEY_1'"
     assert f'{tmp_path / "mine.py"}", line 13, in errs' in found.traceback
@@ -255,26 +261,26 @@ def test_exception_of_a_case_is_an_error_of_the_suite_with_its_traceback(tmp_pat
     [("import sys; sys.exit(3)", "SystemExit: 3"), ("import pytest; pytest.skip('not today')", "Skipped: not today")],
 )
 def test_case_that_ends_the_process_or_skips_itself_is_an_error_of_the_suite(
-    tmp_path: Path, target: Target, ends: str, reason: str
+    outcome: Outcomes, ends: str, reason: str
 ) -> None:
     text = re.sub("raise .*", ends, ERRING)
-    found = outcome(tmp_path, text, target)
+    found = outcome(text)
     assert (found.verdict, found.reason) == (Verdict.SUITE_ERROR, reason)
 
 
 @pytest.mark.parametrize("ends", ["KeyboardInterrupt", "type('GreenletExit', (BaseException,), {})"])
-def test_case_that_is_ended_from_outside_ends(tmp_path: Path, target: Target, ends: str) -> None:
+def test_case_that_is_ended_from_outside_ends(outcome: Outcomes, ends: str) -> None:
     with pytest.raises(BaseException, match="by a signal"):
-        outcome(tmp_path, re.sub("raise .*", f"raise {ends}('by a signal')", ERRING), target)
+        outcome(re.sub("raise .*", f"raise {ends}('by a signal')", ERRING))
 
 
-def test_case_with_an_exception_leaves_nothing_behind(tmp_path: Path, target: Target, node: TinyNode) -> None:
+def test_case_with_an_exception_leaves_nothing_behind(outcome: Outcomes, node: TinyNode) -> None:
     text = ERRING.replace("raise", "groups.add(alice.key); raise")
-    assert outcome(tmp_path, text, target).verdict is Verdict.SUITE_ERROR
+    assert outcome(text).verdict is Verdict.SUITE_ERROR
     assert node.paths()[-1] == "remove_group"
 
 
-def test_profile_that_is_silent_about_what_the_case_needs_makes_it_not_offered(tmp_path: Path, target: Target) -> None:
+def test_profile_that_is_silent_about_what_the_case_needs_makes_it_not_offered(outcome: Outcomes) -> None:
     text = """
         from conformance.service.contract import Contract
 
@@ -284,7 +290,7 @@ def test_profile_that_is_silent_about_what_the_case_needs_makes_it_not_offered(t
             with judge():
                 contract.view("account_exists", "0x00")
     """
-    assert outcome(tmp_path, text, target).verdict is Verdict.NOT_OFFERED
+    assert outcome(text).verdict is Verdict.NOT_OFFERED
 
 
 @pytest.mark.parametrize(
@@ -415,9 +421,7 @@ CHANGED_BY_THE_SECOND = """
 """
 
 
-def test_refused_request_that_changed_something_is_sought_among_several(
-    tmp_path: Path, target: Target, node: TinyNode
-) -> None:
+def test_refused_request_that_changed_something_is_sought_among_several(outcome: Outcomes, node: TinyNode) -> None:
     def add_group(asked: Asked) -> Told:
         if asked.body["group_name"] not in {"first", "second", "third"}:
             return node.honest(asked)
@@ -430,7 +434,7 @@ def test_refused_request_that_changed_something_is_sought_among_several(
     from conformance.service.lists import unchanged_list
     from conformance.service.refusal import Refusals
     """
-    found = outcome(tmp_path, textwrap.dedent(imports) + textwrap.dedent(CHANGED_BY_THE_SECOND), target)
+    found = outcome(textwrap.dedent(imports) + textwrap.dedent(CHANGED_BY_THE_SECOND))
 
     assert found.verdict is Verdict.FAIL, found.reason
     assert found.failure is not None
@@ -438,9 +442,9 @@ def test_refused_request_that_changed_something_is_sought_among_several(
     assert '"group_name":"second"' in (found.failure.exchange.request_body or "")
 
 
-def test_departure_in_a_block_tells_first_why(tmp_path: Path, target: Target, node: TinyNode) -> None:
+def test_departure_in_a_block_tells_first_why(outcome: Outcomes, node: TinyNode) -> None:
     node.faults["add_group"] = lambda asked: refuse(asked) if node.groups.get(asked.key) else node.honest(asked)
     text = TWO_GROUPS.replace('judge("GRP-020")', 'judge("GRP-020", why="an account may have two groups")')
-    found = outcome(tmp_path, text, target)
+    found = outcome(text)
     assert found.failure is not None
     assert found.failure.expected == "an account may have two groups: acceptance (2xx) of add_group"
