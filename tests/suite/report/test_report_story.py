@@ -41,9 +41,19 @@ def asked(
     )
 
 
+ALICE = asked("new_account", API_KEY_1=".api_key")
+"""The account whose key is the first."""
+ADDED = asked("add_group", by="API_KEY_1", GROUP_2=".group_id")
+
+
+def steps_of(*exchanges: ConversationExchange) -> tuple[str, ...]:
+    """The story of these exchanges, of which the last departs."""
+    return story(Conversation(exchanges)).steps
+
+
 CONVERSATION = Conversation(
     exchanges=(
-        asked("new_account", API_KEY_1=".api_key"),
+        ALICE,
         asked("new_account", API_KEY_2=".api_key"),
         asked("list_wallets", by="API_KEY_1", ID_3=".[0].id", ID_4=".[1].id"),
         asked("add_group", '{"pkp_ids_permitted":["${ID_3}"],"name":"G"}', by="API_KEY_1", GROUP_5=".group_id"),
@@ -116,11 +126,9 @@ def test_story_resolves_the_names_that_it_uses() -> None:
 
 
 def test_story_tells_that_an_answer_gives_the_same_group_again() -> None:
-    made = (asked("new_account", API_KEY_1=".api_key"), asked("add_group", by="API_KEY_1", GROUP_2=".group_id"))
-    again = (asked("remove_group", '{"group_id":"${GROUP_2}"}', by="API_KEY_1"), made[1])
-    told = story(
-        Conversation((*made, *again, asked("list_groups", "${GROUP_2}", by="API_KEY_1")), names={"GROUP_2": "1"})
-    )
+    removed = asked("remove_group", '{"group_id":"${GROUP_2}"}', by="API_KEY_1")
+    listed = asked("list_groups", "${GROUP_2}", by="API_KEY_1")
+    told = story(Conversation((ALICE, ADDED, removed, ADDED, listed), names={"GROUP_2": "1"}))
     assert told.steps[1:4] == (
         "alice: add_group → 200, G",
         "alice: remove_group group_id G → 200",
@@ -131,9 +139,8 @@ def test_story_tells_that_an_answer_gives_the_same_group_again() -> None:
 
 
 def test_story_tells_the_header_that_is_not_the_usual_one() -> None:
-    made = asked("new_account", API_KEY_1=".api_key")
     bearer = replace(asked("list_groups", by="API_KEY_1"), request_headers={"Authorization": "Bearer ${API_KEY_1}"})
-    assert story(Conversation((made, bearer))).steps[-1] == "alice as Bearer: list_groups → 200, {}"
+    assert steps_of(ALICE, bearer)[-1] == "alice as Bearer: list_groups → 200, {}"
 
 
 def test_words_that_an_answer_gives_are_told_as_they_are() -> None:
@@ -146,8 +153,7 @@ def test_words_that_an_answer_gives_are_told_as_they_are() -> None:
 
 def test_long_story_keeps_its_beginning_and_its_end() -> None:
     renamed = [asked("update_group", f'{{"group_id":"${{GROUP_2}}","name":"{n}"}}', by="API_KEY_1") for n in range(30)]
-    made = [asked("new_account", API_KEY_1=".api_key"), asked("add_group", by="API_KEY_1", GROUP_2=".group_id")]
-    steps = story(Conversation((*made, *renamed))).steps
+    steps = steps_of(ALICE, ADDED, *renamed)
     assert len([step for step in steps if not step.startswith("…")]) == MOST_STEPS
     assert steps[-1] == 'alice: update_group group_id G, name "29" → 200, {}'
     assert "… 22 update_group" in steps
@@ -156,8 +162,8 @@ def test_long_story_keeps_its_beginning_and_its_end() -> None:
 CID, HASH = "QmQAYieaLxqyeG7YEDdmX18snVCx2kBgXB9Pt6iDYo3JKs", "0x" + "ef" * 32
 LEFT_THE_OTHER_GROUP = Conversation(
     exchanges=(
-        asked("new_account", API_KEY_1=".api_key"),
-        asked("add_group", by="API_KEY_1", GROUP_2=".group_id"),
+        ALICE,
+        ADDED,
         asked("add_group", by="API_KEY_1", GROUP_3=".group_id"),
         asked("add_action_to_group", f'{{"group_id":"${{GROUP_3}}","action_ipfs_cid":"{CID}"}}', by="API_KEY_1"),
         asked("remove_action_from_group", f'{{"group_id":"${{GROUP_2}}","hashed_cid":"{hashed_cid(CID)}"}}',
@@ -185,20 +191,19 @@ def test_story_tells_what_was_done_with_the_objects_that_were_expected() -> None
 
 
 def test_story_tells_which_request_sent_the_text_that_was_expected() -> None:
-    made = asked("new_account", API_KEY_1=".api_key"), asked("add_group", by="API_KEY_1", GROUP_2=".group_id")
     updated = asked("update_group", '{"group_id":"${GROUP_2}","name":"the new name"}', by="API_KEY_1")
     others = asked("list_groups", by="API_KEY_1"), asked("add_group", by="API_KEY_1"), asked("list_wallets")
-    told = Conversation((*made, *others[:1], updated, *others))
+    told = Conversation((ALICE, ADDED, *others[:1], updated, *others))
     assert 'alice: update_group group_id G, name "the new name" → 200' in story(told, '{"name":"the new name"}').steps
     assert not [step for step in story(told, '{"group_id":"another name"}').steps if "update_group group_id" in step]
-    often = Conversation((*made, updated, updated, *others))
+    often = Conversation((ALICE, ADDED, updated, updated, *others))
     assert not [step for step in story(often, '{"name":"the new name"}').steps if "update_group group_id" in step]
 
 
 def test_story_tells_which_requests_were_answered_with_an_address_that_has_no_name() -> None:
     answers = ["ab", "cd", "ef", "AB", "12", "34"]
     made = [asked("create_wallet", by="API_KEY_1", answer=f'{{"wallet_address":"0x{each * 20}"}}') for each in answers]
-    told = Conversation((asked("new_account", API_KEY_1=".api_key"), *made))
+    told = Conversation((ALICE, *made))
     assert story(told, f"6 different addresses 0x{'ab' * 20}, 2 times").steps == (
         "anybody: new_account → 200, alice",
         'alice: create_wallet → 200, {"wallet_address":"0xabab…abab"}',
@@ -225,7 +230,7 @@ def test_run_is_told_by_the_action_whose_code_it_sends() -> None:
     made = asked("new_account", '{"d":"bob of a conformance case"}', API_KEY_1=".api_key")
     listed = asked("add_group", f'{{"cid_hashes_permitted":["{hashed_cid(cid)}"]}}', by="API_KEY_1")
     run = asked("run_action", f'{{"code":"{code}"}}', by="API_KEY_1", status=403, answer=REFUSAL)
-    assert story(Conversation((made, listed, run))).steps == (
+    assert steps_of(made, listed, run) == (
         "… new_account",
         "bob: add_group cid_hashes_permitted [X] → 200",
         f'bob: run_action X, code "{code}" → 403, not-permitted: no group lists it',
@@ -233,12 +238,11 @@ def test_run_is_told_by_the_action_whose_code_it_sends() -> None:
 
 
 def test_newest_write_is_told_whatever_it_is_about() -> None:
-    made = asked("new_account", API_KEY_1=".api_key")
     removed = asked("remove_group", '{"group_id":"7"}', by="API_KEY_1")
     read = asked("list_groups", by="API_KEY_1")
     refused = asked("remove_group", '{"group_id":"8"}', by="API_KEY_1", status=404, answer=REFUSAL)
     last = asked("run_action", '{"jsParams":"${ID_2}"}', by="API_KEY_1")
-    assert story(Conversation((made, removed, read, refused, read, read, last))).steps[-5:] == (
+    assert steps_of(ALICE, removed, read, refused, read, read, last)[-5:] == (
         'alice: remove_group group_id "7" → 200',
         "alice: list_groups → 200, {}",
         'alice: remove_group group_id "8" → 404, not-permitted: no group lists it',
@@ -248,11 +252,11 @@ def test_newest_write_is_told_whatever_it_is_about() -> None:
 
 
 def test_same_request_is_told_with_what_it_was_answered_before() -> None:
-    made, read = asked("new_account", API_KEY_1=".api_key"), asked("list_actions", by="API_KEY_1", answer='["x"]')
+    read = asked("list_actions", by="API_KEY_1", answer='["x"]')
     others = [asked("list_groups", by="API_KEY_1")] * 2
     write = asked("remove_action_from_group", '{"group_id":"7"}', by="API_KEY_1")
     last = replace(read, response_body="[]")
-    assert story(Conversation((made, *others, read, *others, write, last))).steps == (
+    assert steps_of(ALICE, *others, read, *others, write, last) == (
         "anybody: new_account → 200, alice",
         "… 2 list_groups",
         'alice: list_actions → 200, ["x"]',
@@ -267,7 +271,7 @@ def test_what_is_as_in_an_earlier_step_of_the_same_operation_is_not_told_again()
     update = '{"usage_api_key":"${API_KEY_1}","can_create_pkps":true,"execute_in_groups":[%s]}'
     run = asked("run_action", '{"code":"x","jsParams":{"a":1}}', by="API_KEY_1", status=403, answer=LONG_REFUSAL)
     updates = [asked("update_usage_api_key", update % groups) for groups in ("1", "0")]
-    assert story(Conversation((made, updates[0], run, updates[1], run))).steps[1:] == (
+    assert steps_of(made, updates[0], run, updates[1], run)[1:] == (
         "anybody: update_usage_api_key usage_api_key K, can_create_pkps, execute_in_groups [1] → 200",
         f'K: run_action code "x", jsParams {{a:1}} → 403, {LONG_REFUSAL}',
         "anybody: update_usage_api_key execute_in_groups [0], else as above → 200",
@@ -279,18 +283,18 @@ def test_request_that_leaves_a_member_out_is_told_whole() -> None:
     made = asked("add_usage_api_key", API_KEY_1=".usage_api_key")
     whole = '{"usage_api_key":"${API_KEY_1}","can_create_pkps":true,"execute_in_groups":[1]}'
     less = '{"usage_api_key":"${API_KEY_1}","can_create_pkps":true}'
-    steps = story(Conversation((made, *(asked("update_usage_api_key", body) for body in (whole, less))))).steps
+    steps = steps_of(made, *(asked("update_usage_api_key", body) for body in (whole, less)))
     assert steps[-1] == "anybody: update_usage_api_key usage_api_key K, can_create_pkps → 200, {}"
 
 
 def test_answer_that_a_write_left_as_it_was_is_told_as_such() -> None:
-    made, read = asked("new_account", API_KEY_1=".api_key"), asked("list_actions", by="API_KEY_1", answer='["x"]')
+    read = asked("list_actions", by="API_KEY_1", answer='["x"]')
     write = asked("remove_action_from_group", '{"group_id":"7"}', by="API_KEY_1")
     refused = replace(write, status=403, response_body=REFUSAL)
     for between, added in ((write, ", as before remove_action_from_group"), (refused, "")):
-        assert story(Conversation((made, read, between, read))).steps[-1] == f'alice: list_actions → 200, ["x"]{added}'
+        assert steps_of(ALICE, read, between, read)[-1] == f'alice: list_actions → 200, ["x"]{added}'
     other = replace(read, response_body="[]")
-    assert story(Conversation((made, read, other, write, read))).steps[-1] == 'alice: list_actions → 200, ["x"]'
+    assert steps_of(ALICE, read, other, write, read)[-1] == 'alice: list_actions → 200, ["x"]'
 
 
 def test_same_request_of_a_wallet_is_told_with_what_it_was_answered_before() -> None:
@@ -300,7 +304,7 @@ def test_same_request_of_a_wallet_is_told_with_what_it_was_answered_before() -> 
         for proof, answer in zip(proofs, ("[1]", "[2]"), strict=True)
     )
     others = [asked("list_groups", by="API_KEY_1"), asked("list_wallets", by="API_KEY_1")]
-    assert story(Conversation((first, *others, last))).steps == (
+    assert steps_of(first, *others, last) == (
         "X-Wallet-Auth: balance → 200, [1]",
         "… list_groups, list_wallets",
         "X-Wallet-Auth: balance → 200, [2]",
@@ -308,11 +312,11 @@ def test_same_request_of_a_wallet_is_told_with_what_it_was_answered_before() -> 
 
 
 def test_same_request_of_another_caller_is_told_where_it_ended_otherwise() -> None:
-    made = [asked("new_account", API_KEY_1=".api_key"), asked("add_usage_api_key", by="API_KEY_1", API_KEY_2=".key")]
+    made = [ALICE, asked("add_usage_api_key", by="API_KEY_1", API_KEY_2=".key")]
     refused = asked("run_action", '{"code":"1"}', by="API_KEY_2", status=403, answer=REFUSAL)
     others = [asked("list_groups", by="API_KEY_1")] * 2
     last = asked("run_action", '{"code":"1"}', by="API_KEY_1")
-    assert story(Conversation((*made, *others, refused, *others, last))).steps[-3:] == (
+    assert steps_of(*made, *others, refused, *others, last)[-3:] == (
         'K: run_action code "1" → 403, not-permitted: no group lists it',
         "… 2 list_groups",
         'alice: run_action code "1" → 200, {}',
@@ -320,13 +324,12 @@ def test_same_request_of_another_caller_is_told_where_it_ended_otherwise() -> No
 
 
 def test_other_pages_of_the_same_list_are_told() -> None:
-    made = asked("new_account", API_KEY_1=".api_key")
     pages = [
         replace(asked("list_groups", by="API_KEY_1", answer=f"[{n}]"), url=f"http://x/l?page_number={n}&page_size=1")
         for n in range(4)
     ]
     others = [asked("list_actions", by="API_KEY_1")] * 2
-    told = story(Conversation((made, *pages[:2], *others, *pages[2:]))).steps
+    told = steps_of(ALICE, *pages[:2], *others, *pages[2:])
     assert told[1:4] == (
         "alice: list_groups → 200, [0]",
         'alice: list_groups page_number "1", page_size "1" → 200, [1]',
@@ -336,10 +339,9 @@ def test_other_pages_of_the_same_list_are_told() -> None:
 
 
 def test_requests_at_once_and_restarts_are_marked() -> None:
-    made = asked("new_account", API_KEY_1=".api_key")
     together = [replace(asked("add_action", '{"name":"a"}', by="API_KEY_1"), at_once=True) for _ in range(3)]
     after = replace(asked("list_actions", by="API_KEY_1", answer="[]"), restarted=True)
-    assert story(Conversation((made, *together, after))).steps == (
+    assert steps_of(ALICE, *together, after) == (
         "anybody: new_account → 200, alice",
         "… 2 add_action at once",
         'alice, at once with others: add_action name "a" → 200',
@@ -349,9 +351,8 @@ def test_requests_at_once_and_restarts_are_marked() -> None:
 
 
 def test_restart_stands_between_what_was_asked_before_and_after_it() -> None:
-    made = asked("new_account", API_KEY_1=".api_key")
     reads = [asked("list_groups", by="API_KEY_1"), replace(asked("list_wallets", by="API_KEY_1"), restarted=True)]
-    told = story(Conversation((made, *reads, *reads, asked("list_actions", by="API_KEY_1", answer="[]")))).steps
+    told = steps_of(ALICE, *reads, *reads, asked("list_actions", by="API_KEY_1", answer="[]"))
     assert told[1:-1] == (
         "… list_groups",
         "(the node is restarted)",
@@ -363,7 +364,7 @@ def test_restart_stands_between_what_was_asked_before_and_after_it() -> None:
 
 def test_white_space_in_a_text_is_told_apart() -> None:
     codes = [asked("get_action_ipfs_id", json.dumps(f"main(){end}"), answer='"c"') for end in ("\n", "\r\n", " ")]
-    assert story(Conversation((*codes,))).steps == tuple(
+    assert steps_of(*codes) == tuple(
         f'anybody: get_action_ipfs_id "main(){end}" → 200, "c"' for end in ("\\n", "\\r\\n", " ")
     )
 
@@ -371,27 +372,27 @@ def test_white_space_in_a_text_is_told_apart() -> None:
 @pytest.mark.parametrize(("number", "told"), [(2, '{"groups":'), (9, '9 items, {"groups":')])
 def test_items_of_a_list_that_is_cut_are_counted(number: int, told: str) -> None:
     listed = asked("list_groups", answer=json.dumps({"groups": [{"name": "n" * 100}] * number}))
-    (step,) = story(Conversation((listed,))).steps
+    (step,) = steps_of(listed)
     assert step.startswith(f"anybody: list_groups → 200, {told}")
 
 
 @pytest.mark.parametrize("body", ['"é"', r'"\u00e9"'])
 def test_escapes_of_a_text_are_told_as_they_were_sent(body: str) -> None:
-    (step,) = story(Conversation((asked("get_action_ipfs_id", body, answer='"c"'),))).steps
+    (step,) = steps_of(asked("get_action_ipfs_id", body, answer='"c"'))
     assert step == f'anybody: get_action_ipfs_id {body} → 200, "c"'
 
 
 def test_long_answer_is_told_without_what_is_empty() -> None:
     item = {"name": "n" * 100, "description": "", "can_create_groups": False, "execute_in_groups": [2], "balance": 0}
     empty = {"execute_in_groups": [], "can_create_pkps": False, "add_pkp_to_groups": []}
-    (told,) = story(Conversation((asked("list_api_keys", answer=json.dumps([item, {**item, **empty}])),))).steps
+    (told,) = steps_of(asked("list_api_keys", answer=json.dumps([item, {**item, **empty}])))
     assert '"balance":0,"description":"","can_create_groups":false}' in told
     assert '"balance":0,5 false or empty}' in told
 
 
 def test_answer_that_is_cut_is_told_with_what_is_empty() -> None:
     long = {"empty": "", "name": "n" * 500}
-    (told,) = story(Conversation((asked("list_api_keys", answer=json.dumps([long])),))).steps
+    (told,) = steps_of(asked("list_api_keys", answer=json.dumps([long])))
     assert '{"empty": "", "name": "nnn' in told
 
 
@@ -405,7 +406,7 @@ def test_answer_that_is_cut_is_told_with_what_is_empty() -> None:
     ],
 )  # fmt: skip
 def test_code_of_an_action_is_told_by_its_comment(code: str, told: str) -> None:
-    (step,) = story(Conversation((asked("run_action", json.dumps({"code": code})),))).steps
+    (step,) = steps_of(asked("run_action", json.dumps({"code": code})))
     assert step == f'anybody: run_action code "{told}" → 200, {{}}'
 
 
@@ -413,7 +414,7 @@ def test_labels_of_the_suite_are_told_at_the_failing_step_alone() -> None:
     labels = '{"name":"suite 0123456789","description":"made by a conformance case"}'
     made = asked("add_group", labels, GROUP_1=".group_id")
     update = asked("update_group", '{"group_id":${GROUP_1},"name":"suite 0123456789"}')
-    assert story(Conversation((made, update))).steps == (
+    assert steps_of(made, update) == (
         "anybody: add_group → 200, G",
         'anybody: update_group group_id G, name "suite 0123456789" → 200, {}',
     )
@@ -433,15 +434,14 @@ def test_ids_of_a_request_that_was_not_sent_are_given_by_the_one_before_it() -> 
 
 
 def test_folded_steps_say_that_their_key_was_sent_as_bearer() -> None:
-    made = asked("new_account", API_KEY_1=".api_key")
     reads = [asked(name, by="API_KEY_1") for name in ("list_groups", "list_actions", "list_api_keys")]
     by_bearer = [replace(one, request_headers={"Authorization": "Bearer ${API_KEY_1}"}) for one in reads]
-    assert "… list_groups, list_actions as Bearer" in story(Conversation((made, *by_bearer))).steps
+    assert "… list_groups, list_actions as Bearer" in steps_of(ALICE, *by_bearer)
 
 
 def test_requests_of_the_same_operation_are_told_where_nothing_else_is() -> None:
     codes = [asked("get_action_ipfs_id", json.dumps(f"async function main() {{ return {n} }}")) for n in (1, 2)]
-    assert story(Conversation((*codes, codes[0]))).steps == (
+    assert steps_of(*codes, codes[0]) == (
         'anybody: get_action_ipfs_id "async function main() { return 1 }" → 200, {}',
         'anybody: get_action_ipfs_id "async function main() { return 2 }" → 200, {}',
         'anybody: get_action_ipfs_id "async function main() { return 1 }" → 200, {}',
@@ -486,7 +486,7 @@ def test_address_that_came_with_the_key_of_an_account_is_called_its_wallet() -> 
 def test_requests_to_the_chain_are_told_by_their_methods() -> None:
     batch = [{"jsonrpc": "2.0", "id": 1, "method": name, "params": []} for name in ("eth_call", "eth_chainId")]
     asks = replace(asked("", json.dumps(batch), answer="[]"), url="http://127.0.0.1/rpc")
-    assert story(Conversation((asks, asks, asks))).steps == (
+    assert steps_of(asks, asks, asks) == (
         "… 2 eth_call and eth_chainId",
         "anybody: eth_call and eth_chainId → 200, []",
     )
@@ -497,10 +497,9 @@ def test_calls_of_the_contract_are_told_in_names() -> None:
     call = ContractCall(carol, "addGroup", {"keyHash": account, "pkpIds": [], "name": "g"}, "mined", is_write=True)
     sends = replace(asked("", '{"jsonrpc": "2.0", "method": "eth_sendRawTransaction"}'), contract=call)
     view = ContractCall("", "getAccount", {"accountHash": account}, f'{{"admin":"{carol.lower()}"}}')
-    made = asked("new_account", API_KEY_1=".api_key")
     names = {"carol's wallet": carol, "$API_KEY_1's account": account, "$API_KEY_1's hash": account}
     asks = replace(asked("", '{"jsonrpc": "2.0", "method": "eth_call"}'), contract=view)
-    assert story(Conversation((made, sends, asks, asks), names=names)).steps == (
+    assert story(Conversation((ALICE, sends, asks, asks), names=names)).steps == (
         "anybody: new_account → 200, alice",
         "carol's wallet: addGroup keyHash alice's account, name \"g\", pkpIds [] → mined",
         "… getAccount",
@@ -524,7 +523,7 @@ def test_transaction_concerns_the_key_whose_hash_it_holds() -> None:
 
 def test_rare_method_is_told() -> None:
     removal = replace(asked("remove_group", by="API_KEY_1"), method="DELETE")
-    assert story(Conversation((removal,))).steps == ("unknown_key: remove_group by DELETE → 200, {}",)
+    assert steps_of(removal) == ("unknown_key: remove_group by DELETE → 200, {}",)
 
 
 @pytest.mark.parametrize(
@@ -532,20 +531,19 @@ def test_rare_method_is_told() -> None:
     [("create_wallet", "create_wallet by GET"), ("list_wallets", "list_wallets"), ("attestation", "attestation")],
 )
 def test_get_of_what_writes_is_told(operation: str, told: str) -> None:
-    assert story(Conversation((replace(asked(operation), method="GET"),))).steps == (f"anybody: {told} → 200, {{}}",)
+    assert steps_of(replace(asked(operation), method="GET")) == (f"anybody: {told} → 200, {{}}",)
 
 
 def test_key_that_no_answer_gave_is_called_unknown() -> None:
-    assert story(Conversation((asked("list_groups", by="API_KEY_1"),))).steps == ("unknown_key: list_groups → 200, {}",)
+    assert steps_of(asked("list_groups", by="API_KEY_1")) == ("unknown_key: list_groups → 200, {}",)
 
 
 def test_conversion_belongs_to_every_story_of_its_account_and_repeats_are_counted() -> None:
-    made = asked("new_account", API_KEY_1=".api_key")
     converted = asked("convert_to_chain_secured_account", by="API_KEY_1")
     added = asked("add_group", '{"name":"g"}', by="API_KEY_1", GROUP_2=".group_id")
     confirmed = asked("update_group", '{"group_id":"${GROUP_2}"}', by="API_KEY_1")
     last = asked("remove_group", '{"group_id":"${GROUP_2}"}', by="API_KEY_1")
-    assert story(Conversation((made, converted, added, confirmed, confirmed, confirmed, last))).steps[1:] == (
+    assert steps_of(ALICE, converted, added, confirmed, confirmed, confirmed, last)[1:] == (
         "alice: convert_to_chain_secured_account → 200",
         'alice: add_group name "g" → 200, G',
         "… 2 update_group",
@@ -564,12 +562,12 @@ def test_envelope_is_told_by_what_it_says_and_who_shows_it() -> None:
         for header in ("[redacted]", f"{json.dumps(typed_data)} [redacted]")
     )
     other = body.replace('"EIP712Domain":', '"Other": [{"name": "issuedAt"}], "EIP712Domain":')
-    (shown,) = story(Conversation((asked("create_wallet_with_signature", other),))).steps
+    (shown,) = steps_of(asked("create_wallet_with_signature", other))
     assert '{address:0x12,issuedAt:"7",chainId:"5"} with types Other(issuedAt), ' in shown
-    (told,) = story(Conversation((minted,))).steps
+    (told,) = steps_of(minted)
     assert 'typed_data CreateWallet {address:0x12,issuedAt:"7",chainId:"5"}, ' in told
-    assert story(Conversation((proof,))).steps[-1] == 'X-Wallet-Auth: balance → 200, {"balance_cents":1}'
-    (told,) = story(Conversation((known,))).steps
+    assert steps_of(proof)[-1] == 'X-Wallet-Auth: balance → 200, {"balance_cents":1}'
+    (told,) = steps_of(known)
     said = 'CreateWallet {address:0x12,issuedAt:"7",chainId:"5"}'
     assert told == f'X-Wallet-Auth {said}: balance → 200, {{"balance_cents":1}}'
 
@@ -579,7 +577,7 @@ def test_envelope_as_a_text_is_told_as_such() -> None:
     minted = asked("create_wallet_with_signature", json.dumps({"typed_data": json.dumps(envelope)}))
     assert (
         f"typed_data as a text of {len(json.dumps(envelope))} characters: CreateWallet {{address:0x12,"
-        in (story(Conversation((minted,))).steps[-1])
+        in steps_of(minted)[-1]
     )
 
 
@@ -645,9 +643,8 @@ def test_report_of_a_case_fits_on_a_screen() -> None:
 def test_long_story_leaves_steps_out_so_that_the_report_fits_on_a_screen() -> None:
     writes = [asked(f"update_{n}", '{"group_id":"${GROUP_2}"}', by="API_KEY_1") for n in range(20)]
     reads = [asked(f"list_{n}", by="API_KEY_1") for n in range(20)]
-    made = [asked("new_account", API_KEY_1=".api_key"), asked("add_group", by="API_KEY_1", GROUP_2=".group_id")]
     between = [one for both in zip(writes, reads, strict=True) for one in both]
-    conversation = Conversation((*made, *between, writes[-1]), names={"GROUP_2": "1"})
+    conversation = Conversation((ALICE, ADDED, *between, writes[-1]), names={"GROUP_2": "1"})
     failure = Failure("steps[3]", "a group", "[]", EXCHANGE, conversation=conversation)
     lines = explain(Outcome("p::c", "A title.", ("A-010",) * 4, Verdict.FAIL, failure=failure), "again").splitlines()
     assert len(lines) <= A_SCREEN
