@@ -1,4 +1,7 @@
-"""Cases of the driver `attestation`: what the text allows is not charged, and what keeps a rule from being judged."""
+"""Cases of the driver `attestation`: what the text allows is not charged, and what keeps a rule from being judged.
+
+The correct nodes `other_evidence_forms` and `other_evidence_places` of the self-test write what else it allows.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,6 @@ from dataclasses import replace
 
 import pytest
 from made_evidence import (
-    ACCOUNT,
     ATTESTATION,
     CERTIFICATE,
     CHECKSUMS,
@@ -35,7 +37,6 @@ from conformance.problems import Inconclusive, ProfileSilent
 from conformance.profile.attestation import AttestationForms
 from conformance.selftest.attestation.sound_evidence import COMPOSE
 from conformance.verify import CaaAnswer, CaaRecord, Evidence
-from reference_node.tee.event_log import runtime_event, runtime_events
 from reference_node.tee.quotes import TdReport
 
 DESCRIPTION_AS_OBJECT = in_json(HONEST, INFO, tcb_info={"app_compose": json.loads(MADE.who.app_compose)})
@@ -60,11 +61,6 @@ def with_compose(compose: str) -> Evidence:
 
 
 RIGHT: dict[str, tuple[Evidence, RuleName]] = {
-    "further account": (
-        with_caa(f"acme.example; accounturi={ACCOUNT}", "acme.example; accounturi=https://acme.example/2"),
-        "caa-account",
-    ),
-    "unpinned issuer beside": (with_caa("other.example", f"acme.example; accounturi={ACCOUNT}"), "caa-account"),
     "built service beside": (with_compose(COMPOSE + "  own:\n    build: .\n"), "image-pins"),
     "image in an environment": (with_compose(COMPOSE + "    environment: {image: 'a:1'}\n"), "image-pins"),
     "description is an object": (DESCRIPTION_AS_OBJECT, "info"),
@@ -75,13 +71,6 @@ RIGHT: dict[str, tuple[Evidence, RuleName]] = {
     "another instance": (HONEST.with_file(QUOTE_JSON, made(who=another(instance_id=b"2"))[QUOTE_JSON]), "same-app"),
     "event log as a list": (in_json(HONEST, QUOTE_JSON, event_log=[]), "evidence-document"),
     "comment in PEM": (HONEST.with_file(CERTIFICATE, b"subject=x\n" + HONEST[CERTIFICATE]), "listing"),
-    "filled digests": (made(shown=[e.as_json() | {"digest": e.digest.hex()} for e in MADE.events]), "event-digests"),
-    "events of the application": (
-        made(runtime=[*runtime_events(MADE.who), runtime_event("compose-hash", b"x")]),
-        "registers",
-    ),
-    "hex with 0x": (in_json(HONEST, ATTESTATION, quote=f"0x{MADE.quote_over(bytes(64)).hex()}"), "quote"),
-    "version 5": (made(version=5), "quotes"),
 }
 
 
