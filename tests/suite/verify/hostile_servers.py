@@ -6,14 +6,16 @@ import itertools
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 
 import dns.flags
 import dns.message
 import dns.rcode
 import dns.rrset
-from hostile_connections import Behaviour, Connection, accept_each, body, threads
+from hostile_connections import Behaviour, Connection, accept_each, threads
+from http_server import Answer, Request, serve
 from served_evidence import Service
 
 
@@ -25,45 +27,41 @@ class Hostile:
     service: Service | None = None
     at: str = ""
     """A part of the paths; empty: all."""
-    scheme: str = "http"
     requests: list[str] = field(default_factory=list)
     url: str = ""
 
-    def answer(self, connection: Connection) -> None:
-        """Read the request of a connection and answer it."""
-        if self.scheme == "https":
-            self.behaviour(connection)
-            return
-        reader = connection.socket.makefile("rb")
-        if not (line := reader.readline()):
-            return
-        path, length = line.split()[1].decode(), 0
-        while (header := reader.readline()) not in {b"\r\n", b""}:
-            name, _, value = header.partition(b":")
-            length = int(value) if name.lower() == b"content-length" else length
-        reader.read(length)
-        self.requests.append(path)
-        if self.service is None or self.at in path:
-            self.behaviour(connection)
-            return
-        status, headers, text = self.service.answer(path.partition("?")[0])
-        body(text, *(f"{name}: {value}" for name, value in headers.items()), status=f"{status} X")(connection)
+    def answer(self, stopped: threading.Event, request: Request) -> Answer | Callable[[socket.socket], object]:
+        """The answer of the service, or what the behaviour does to the connection."""
+        self.requests.append(request.target)
+        if self.service is None or self.at in request.target:
+            return lambda connection: self.behaviour(Connection(connection, stopped))
+        status, headers, text = self.service.answer(request.target.partition("?")[0])
+        return Answer(status, text, (*headers.items(), ("Connection", "close")))
 
 
 @contextmanager
 def hostile(server: Hostile) -> Iterator[Hostile]:
     """The server, listening on a free port."""
     stopped = threading.Event()
+    with serve(partial(server.answer, stopped)) as server.url:
+        try:
+            yield server
+        finally:
+            stopped.set()
+
+
+@contextmanager
+def hostile_in_the_handshake(behaviour: Behaviour) -> Iterator[str]:
+    """The https address of a server that behaves so before any request was read."""
+    stopped = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as listening, threads(stopped) as start:
 
-        def serve(accepted: socket.socket) -> None:
-            with accepted, suppress(OSError, ValueError, IndexError):
-                server.answer(Connection(accepted, stopped))
-                accepted.shutdown(socket.SHUT_WR)
+        def behave(accepted: socket.socket) -> None:
+            with accepted, suppress(OSError):
+                behaviour(Connection(accepted, stopped))
 
-        start(lambda: accept_each(listening, stopped, lambda accepted: start(lambda: serve(accepted))))
-        server.url = f"{server.scheme}://127.0.0.1:{listening.getsockname()[1]}"
-        yield server
+        start(lambda: accept_each(listening, stopped, lambda accepted: start(lambda: behave(accepted))))
+        yield f"https://127.0.0.1:{listening.getsockname()[1]}"
 
 
 Answering = Callable[[dns.message.Message], bytes | None]
@@ -158,3 +156,21 @@ def hostile_resolver(
             if over_tcp is not None:
                 start(lambda: accept_each(tcp, stopped, lambda accepted: start(lambda: serve(accepted))))
             yield f"127.0.0.1:{address[1]}"
+
+
+Zone = dict[str, list[str] | dns.rcode.Rcode]
+"""Name to CAA records as text, `CNAME target`, or the response code of a failure."""
+
+
+def dns_serving(zone: Zone) -> AbstractContextManager[str]:
+    """A sound resolver of CAA records; HOST:PORT."""
+
+    def answer(query: dns.message.Message) -> bytes:
+        records = zone.get(query.question[0].name.to_text().rstrip("."), dns.rcode.NXDOMAIN)
+        if isinstance(records, dns.rcode.Rcode):
+            return failing(records)(query)
+        for alias in (text.removeprefix("CNAME ") for text in records if text.startswith("CNAME ")):
+            return response(query, f"{alias}.", kind="CNAME").to_wire()
+        return response(query, *records).to_wire()
+
+    return hostile_resolver(answer)

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import json
-import socketserver
 import ssl
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-import dns.flags
-import dns.message
-import dns.rcode
-import dns.rrset
 from http_server import Answer, Request, serve
 from made_evidence import MADE
 
@@ -79,47 +73,6 @@ def _context(credentials: Credentials, folder: Path) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(file)
     return context
-
-
-Zone = dict[str, list[str] | dns.rcode.Rcode]
-"""Name to CAA records as text, `CNAME target`, or the response code of a failure."""
-
-
-@contextmanager
-def dns_serving(zone: Zone) -> Iterator[str]:
-    """A DNS server for CAA records over UDP; HOST:PORT."""
-
-    class Handler(socketserver.BaseRequestHandler):
-        def handle(self) -> None:
-            data, socket = self.request
-            query = dns.message.from_wire(data)
-            socket.sendto(_dns_answer(query, zone).to_wire(), self.client_address)
-
-    with socketserver.ThreadingUDPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        try:
-            yield f"127.0.0.1:{server.server_address[1]}"
-        finally:
-            server.shutdown()
-
-
-def _dns_answer(query: dns.message.Message, zone: Zone) -> dns.message.Message:
-    answer = dns.message.make_response(query)
-    answer.flags |= dns.flags.RA
-    name = query.question[0].name
-    records = zone.get(name.to_text().rstrip("."))
-    if records is None:
-        answer.set_rcode(dns.rcode.NXDOMAIN)
-    elif isinstance(records, dns.rcode.Rcode):
-        answer.set_rcode(records)
-    else:
-        aliases = [text.removeprefix("CNAME ") for text in records if text.startswith("CNAME ")]
-        if aliases:
-            answer.answer.append(dns.rrset.from_text(name, 60, "IN", "CNAME", f"{aliases[0]}."))
-        elif records:
-            answer.answer.append(dns.rrset.from_text(name, 60, "IN", "CAA", *records))
-    return answer
 
 
 def rpc_result(value: object) -> tuple[int, Mapping[str, str], bytes]:

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import dns.rcode
 import pytest
+from hostile_servers import Zone, dns_serving
 from made_evidence import ACCOUNT, AT, DOMAIN, HONEST, credentials, der
 from made_evidence import POLICY as WITHOUT_TIME
-from served_evidence import PCCS, Service, dns_serving, rpc_result, serving
+from served_evidence import PCCS, Service, rpc_result, serving
 
 from conformance.verify import (
     CaaAnswer,
@@ -257,7 +258,7 @@ def test_chain_that_does_not_answer_is_said() -> None:
         ({DOMAIN: ["CNAME a.test"], "a.test": [f"CNAME {DOMAIN}"]}, CaaAnswer("FORMERR")),
     ],
 )
-def test_caa_lookup_climbs_as_rfc_8659_says(zone: dict[str, list[str] | dns.rcode.Rcode], expected: CaaAnswer) -> None:
+def test_caa_lookup_climbs_as_rfc_8659_says(zone: Zone, expected: CaaAnswer) -> None:
     with dns_serving(zone) as resolver:
         assert look_up_caa(DOMAIN, resolver) == expected
 

@@ -130,15 +130,15 @@ def test_service_whose_api_is_elsewhere_is_judged() -> None:
 
 @at_places([*HANDSHAKES, "silent in the handshake"], ("service", "collateral", "chain"))
 def test_handshake_that_never_ends_is_given_up(place: str, behaviour: str) -> None:
-    with hostile(Hostile(HANDSHAKES[behaviour], scheme="https")) as server, serving(Service(HONEST)) as sound:
+    with servers.hostile_in_the_handshake(HANDSHAKES[behaviour]) as url, serving(Service(HONEST)) as sound:
         sources = Sources(
-            pccs=server.url,
+            pccs=url,
             collateral=None if place == "collateral" else COLLATERAL,
-            rpc_url=server.url if place == "chain" else None,
+            rpc_url=url if place == "chain" else None,
             ask_dns=False,
         )
-        with pytest.raises(FetchError, match=rf"{server.url}.* did not answer within 2 s"):
-            fetch_and_verify(server.url if place == "service" else sound.url, POLICY, sources, SHORT)
+        with pytest.raises(FetchError, match=rf"{url}.* did not answer within 2 s"):
+            fetch_and_verify(url if place == "service" else sound.url, POLICY, sources, SHORT)
 
 
 # all answers together
