@@ -198,15 +198,6 @@ FALSE = {
 """Bodies that are no answer of the protocol."""
 
 
-@pytest.mark.parametrize("text", FALSE)
-@pytest.mark.parametrize(("place", "code"), [("/info", "info-malformed"), ("/attestation", "attestation-malformed")])
-def test_what_the_service_says_falsely_is_a_verdict(place: str, code: str, text: str) -> None:
-    with surroundings("/info", body(b"")) as (_, sources), serving(Service(HONEST)) as service:
-        service.answers[place] = (200, {}, FALSE[text])
-        _, verified = fetch_and_verify(service.url, POLICY, replace(sources, collateral=COLLATERAL))
-    assert code in verified.codes
-
-
 @pytest.mark.parametrize(
     ("place", "text"),
     [*((TCB, text) for text in FALSE), *((place, "no JSON") for place in ("pckcrl", IDENTITY, "rootcacrl"))],
