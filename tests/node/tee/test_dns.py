@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import subprocess
 from collections.abc import Iterator
 
 import dns.edns
@@ -17,7 +16,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nodes import Running, serving
-from reading import program
 
 from reference_node.serving.listening import ServingError
 from reference_node.settings import Settings
@@ -155,26 +153,6 @@ def test_malformed_messages_leave_the_server_running(named: Running) -> None:
             connection.sendall(start)
     for ask in (dns.query.udp, dns.query.tcp):
         assert ask(dns.message.make_query(DOMAIN, "CAA"), where[0], timeout=60, port=where[1]).answer
-
-
-def test_dig_reads_the_records_over_udp_and_tcp(named: Running) -> None:
-    dig = program("dig", "bind9-dnsutils")
-    host, port = address(named)
-    account = named.http.get("/evidences/acme-account.json").json()["uri"]
-    value = f'"acme.example; validationmethods=dns-01; accounturi={account}"'
-    for transport in ("+notcp", "+tcp"):
-        command = [dig, f"@{host}", "-p", str(port), transport, "+tries=1", "+time=60", "+short", DOMAIN, "CAA"]
-        shown = subprocess.run(command, capture_output=True, text=True, timeout=180, check=True).stdout  # noqa: S603 - a DNS client
-        assert sorted(shown.splitlines()) == [f"0 issue {value}", f"0 issuewild {value}"]
-
-
-def test_dig_is_told_that_a_name_does_not_exist(named: Running) -> None:
-    dig = program("dig", "bind9-dnsutils")
-    host, port = address(named)
-    command = [dig, f"@{host}", "-p", str(port), "+tries=1", "+time=60", f"other.{DOMAIN}", "CAA"]
-    shown = subprocess.run(command, capture_output=True, text=True, timeout=180, check=True).stdout  # noqa: S603 - as above
-    assert "status: NXDOMAIN" in shown
-    assert "malformed" not in shown.lower()
 
 
 def test_address_of_a_node_on_ipv6_is_told() -> None:

@@ -46,12 +46,6 @@ def test_quote_of_each_layout_is_up_to_date_for_dcap_qvl(platform: Platform, rep
     assert status(platform, make_quote(platform, report, version=version)) == "UpToDate"
 
 
-def test_same_seed_and_time_give_the_same_bytes(platform: Platform) -> None:
-    again = Platform(b"seed", NOW)
-    assert make_quote(again, TdReport()) == make_quote(platform, TdReport())
-    assert make_collateral(again) == make_collateral(platform)
-
-
 @pytest.mark.parametrize("other", [Platform(b"other", NOW), Platform(b"seed", NOW + timedelta(seconds=1))])
 def test_other_seed_or_time_gives_other_certificates(platform: Platform, other: Platform) -> None:
     for role in ROLES:
