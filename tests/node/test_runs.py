@@ -31,14 +31,6 @@ def test_params_are_known_by_their_name_however_it_is_written(running: Running, 
     assert send(running, runner, body).json()["response"] == {"code": '}"'}
 
 
-def test_deeply_nested_response_arrives_as_the_script_made_it(running: Running, runner: str) -> None:
-    code = "async function main() { let a = []; for (let i = 0; i < 5000; i++) a = [a]; return a; }"
-    answered = run(running, runner, code)
-    assert answered.status_code == 200
-    if '"has_error":false' in answered.text:
-        assert answered.text.startswith('{"response":' + "[" * 5001 + "]" * 5001 + ",")
-
-
 def test_half_surrogates_of_a_script_still_make_an_answer(running: Running, runner: str) -> None:
     code = "async function main() { console.log('\\ud800'); return '\\ud800'; }"
     answered = run(running, runner, code)
@@ -71,10 +63,6 @@ def test_params_that_could_not_arrive_unchanged_are_refused(
 ) -> None:
     body = b'{"code": ' + json.dumps(ECHO).encode() + b', "jsParams": ' + params + b"}"
     refused(send(running, runner, body), status, code)
-
-
-def test_code_that_no_utf8_holds_is_refused(running: Running, runner: str) -> None:
-    refused(send(running, runner, b'{"code": "\\ud800"}'), 422, "lone-surrogate")
 
 
 def test_code_up_to_the_limit_of_bodies_runs(running: Running, runner: str) -> None:

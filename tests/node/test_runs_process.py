@@ -6,7 +6,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from actions import failed, permitted, ran
+from actions import permitted, ran
 from nodes import Running
 from processes import client, node_process
 from test_process import failing
@@ -40,20 +40,11 @@ def test_actions_go_by_the_title_of_the_brand(tmp_path: Path) -> None:
         assert node.post("service_action", mine.key, code=code).status_code == 404
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [(None, "library.js"), ("function (", "library.js"), ("throw new Error('on purpose');", "on purpose")],
-)
-def test_library_that_can_not_be_preloaded_keeps_the_node_from_starting(
-    tmp_path: Path, text: str | None, said: str
-) -> None:
-    library = tmp_path / "library.js"
-    if text is not None:
-        library.write_text(text)
-    code, error = failing("--preload", str(library))
+def test_library_that_can_not_be_preloaded_keeps_the_node_from_starting(tmp_path: Path) -> None:
+    code, error = failing("--preload", str(tmp_path / "library.js"))
     assert code == 1
-    assert said in error
     assert error.startswith("reference-node: ")
+    assert "library.js" in error
     assert error.count("\n") == 1
 
 
@@ -64,14 +55,6 @@ def test_node_that_can_not_lock_actions_up_does_not_start(monkeypatch: pytest.Mo
     monkeypatch.setattr(Sandbox, "start", missing)
     with pytest.raises(server.ServingError, match="there is no seccomp here"):
         server.serve(Settings(port=0))
-
-
-def test_sandbox_that_may_be_insecure_is_used_all_the_same(tmp_path: Path) -> None:
-    code = "async function main() { return missing; }"
-    options = ("--insecure-sandbox", *CREDITS)
-    with node_process(tmp_path / "ready.json", *options) as (_, ready), client(ready) as http:
-        node = Running(None, http)
-        assert "missing" in failed(node, permitted(node, code).key, code)
 
 
 def test_nothing_of_the_node_listens_on_behind_a_run(tmp_path: Path) -> None:

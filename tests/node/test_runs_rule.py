@@ -43,17 +43,6 @@ def test_refusal_stands_although_the_script_catches_it(running: Running, code: s
         assert set(refused(answered, 403, REFUSED)) == {"type", "title", "status", "detail", "code", "instance"}
 
 
-def test_refusal_stands_although_nothing_waits_for_it(running: Running) -> None:
-    code = """async function main({ pkpId }) {
-      Service.Actions.getPrivateKey({ pkpId }).then(() => {}, () => {});
-      await new Promise((done) => setTimeout(done, 20));
-      return "fine";
-    }"""
-    mine = permitted(running, code)
-    assert ran(running, mine.key, code, pkpId=mine.wallet) == "fine"
-    refused(run(running, mine.key, code, pkpId=running.wallet(mine.account)), 403, REFUSED)
-
-
 @pytest.mark.parametrize(
     ("call", "named"),
     [

@@ -232,12 +232,6 @@ def test_clock_is_universal_time(sandbox: Sandbox, monkeypatch: pytest.MonkeyPat
     assert evaluated(sandbox, expression) == expected
 
 
-def test_namespace_bears_the_title() -> None:
-    with Sandbox(title="Acme") as branded:
-        code = "async function main() { return [typeof Acme.Actions.signMessage, typeof globalThis.Service] }"
-        assert returned(run(branded, code)) == ["function", "undefined"]
-
-
 @pytest.mark.parametrize("expression", ["'\\ud800'", "['a', '\\udfff x']", "({['\\ud800']: 1})"])
 def test_response_that_is_no_unicode_text_is_an_error(sandbox: Sandbox, expression: str) -> None:
     result = run(sandbox, f"async function main() {{ return {expression}; }}")
