@@ -69,13 +69,25 @@ def test_missing_scope_is_named_by_the_permission_that_grants_it(running: Runnin
 
 
 def test_credentials_that_do_not_count_have_codes(running: Running, account: str) -> None:
-    refused(running.get("list_groups"), 401, "key-missing")
+    keyless = running.get("list_groups")
+    assert "X-Api-Key" in refused(keyless, 401, "key-missing")["detail"]
+    assert keyless.headers["www-authenticate"].startswith("Bearer ")
     refused(running.get("list_groups", key_text(new_secret())), 401, "unknown-key")
     refused(running.get("billing/balance", running.usage_key(account)), 403, "owner-only")
     two = {"X-Api-Key": account, "Authorization": f"Bearer {key_text(new_secret())}"}
     refused(running.http.get("/core/v1/list_groups", headers=two), 401, "conflicting-credentials")
     proof = wallet_auth(signed(Flow.BILLING_AUTH, new_wallet()))
     refused(running.http.get("/core/v1/billing/balance", headers=proof | two), 401, "conflicting-credentials")
+
+
+def test_header_that_is_empty_is_as_good_as_none(running: Running, account: str) -> None:
+    for headers in (
+        {"X-Api-Key": "", "Authorization": f"Bearer {account}"},
+        {"X-Api-Key": account, "Authorization": "Bearer"},
+    ):
+        assert running.http.get("/core/v1/list_groups", headers=headers).status_code == 200
+    neither = {"X-Api-Key": "", "Authorization": "Bearer"}
+    refused(running.http.get("/core/v1/list_groups", headers=neither), 401, "key-missing")
 
 
 def test_write_without_credit_has_its_code() -> None:
