@@ -70,6 +70,14 @@ def wallet_auth(proof: object) -> dict[str, str]:
     return {"X-Wallet-Auth": base64.b64encode(json.dumps(proof).encode()).decode()}
 
 
+def wallet_balance(running: Running, wallet: LocalAccount) -> int:
+    """What an account has left, in cents, by the proof of its admin wallet."""
+    proof = wallet_auth(signed(Flow.BILLING_AUTH, wallet))
+    answered = running.http.get("/core/v1/billing/balance", headers=proof)
+    assert answered.status_code == 200, answered.text
+    return int(answered.json()["balance_cents"])
+
+
 def fund(running: Running, wallet: LocalAccount) -> None:
     """Gas money."""
     running.node.chain.fund(bytes.fromhex(wallet.address[2:]), GAS_MONEY)

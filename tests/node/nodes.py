@@ -69,6 +69,10 @@ class Running:
         wallets = self.read("list_wallets", account, page_size=100)
         return next(str(wallet["id"]) for wallet in wallets if wallet["wallet_address"] == address)
 
+    def balance(self, account: str) -> int:
+        """What an account has left, in cents."""
+        return int(self.read("billing/balance", account)["balance_cents"])
+
     def everything(self, account: str) -> Any:
         """All that the account's lists show, the groups' too."""
         groups = self.read("list_groups", account, page_size=100)

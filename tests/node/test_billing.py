@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from actions import credit
 from envelopes import fund, new_wallet, send
 from eth_account import Account
 from nodes import Running, refused, serving
@@ -23,10 +24,6 @@ def thrifty() -> Iterator[Running]:
     """A node whose accounts can pay for three writes."""
     with serving(Settings(port=0, starter_credits=3)) as running:
         yield running
-
-
-def credit(running: Running, account: str) -> int:
-    return running.node.billing.balance(address_of(base64.b64decode(account)))
 
 
 def test_unforeseen_failure_is_a_problem_that_tells_nothing(thrifty: Running, monkeypatch: pytest.MonkeyPatch) -> None:

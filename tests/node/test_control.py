@@ -50,7 +50,7 @@ def test_spent_wallet_keeps_what_is_to_be_left(controlled: Running) -> None:
     made = controlled.http.post("/core/v1/new_account", json={"account_name": "n", "account_description": "d"}).json()
     for leave, left in ((2, 2), (3, 2), (1, 1), (0, 0)):
         assert control(controlled, "spend", {"address": made["wallet_address"], "leave": leave}).status_code == 200
-        assert controlled.get("billing/balance", made["api_key"]).json()["balance_cents"] == left
+        assert controlled.balance(made["api_key"]) == left
     for leave in (-1, 2**64, "1", 1.5, True, None):
         refused(control(controlled, "spend", {"address": made["wallet_address"], "leave": leave}), 422)
 

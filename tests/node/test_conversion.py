@@ -5,17 +5,15 @@ from __future__ import annotations
 import base64
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import pytest
-from envelopes import conversion, new_wallet, signed, wallet_auth
+from envelopes import conversion, new_wallet, wallet_balance
 from nodes import Running, refused
 
 from reference_node.api.access import Caller, ManagementWrite
 from reference_node.chain.account_config import Account
 from reference_node.chain.interface import ChainUnavailable
 from reference_node.permission.keys import key_hash
-from reference_node.permission.typed_data import Flow
 
 CONVERT = "convert_to_chain_secured_account"
 
@@ -29,13 +27,6 @@ def account_hash(account: str) -> int:
 
 def record(running: Running, account: str) -> Account:
     return running.node.accounts.account(account_hash(account))
-
-
-def credit(running: Running, wallet: Any) -> int:
-    proof = signed(Flow.BILLING_AUTH, wallet)
-    answered = running.http.get("/core/v1/billing/balance", headers=wallet_auth(proof))
-    assert answered.status_code == 200, answered.text
-    return int(answered.json()["balance_cents"])
 
 
 def test_former_account_key_is_unknown_and_usage_keys_write_no_more(running: Running, account: str) -> None:
@@ -72,8 +63,8 @@ def test_conversion_that_the_chain_fails_keeps_account_and_credits(
     with monkeypatch.context() as broken:
         broken.setattr(running.node.accounts, "convert_to_chain_secured", fail)
         refused(running.post(CONVERT, account, **conversion(wallet)), 503, "chain-unavailable")
-    assert credit(running, wallet) == 0
-    assert running.read("billing/balance", account)["balance_cents"] == CREDIT
+    assert wallet_balance(running, wallet) == 0
+    assert running.balance(account) == CREDIT
     running.done("create_wallet", account)
 
 
@@ -92,7 +83,7 @@ def test_loser_that_was_let_in_before_is_told_of_the_conflict(
         raced.setattr(running.node.accounts, "convert_to_chain_secured", late)
         refused(running.post(CONVERT, account, **conversion(second)), 409, "already-chain-secured")
     assert record(running, account).admin_wallet == bytes.fromhex(first.address[2:])
-    assert credit(running, second) == 0
+    assert wallet_balance(running, second) == 0
 
 
 def test_charge_in_flight_waits_until_the_credits_have_changed_hands(
@@ -121,4 +112,4 @@ def test_charge_in_flight_waits_until_the_credits_have_changed_hands(
         go_on.set()
         assert converted.result(60).status_code == 200
         charged.result(60)
-    assert credit(running, wallet) == CREDIT - 2
+    assert wallet_balance(running, wallet) == CREDIT - 2

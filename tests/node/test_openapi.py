@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 from nodes import Running, serving
+from shops import pay
 
 from reference_node.settings import Settings
 
@@ -107,16 +108,8 @@ def test_examples_can_be_sent_as_they_stand() -> None:
             if "api_key" in members:
                 key = {"X-Api-Key": members["api_key"]}
             if "client_secret" in members:
-                told["payment_intent_id"] = _paid(acme, members["client_secret"])
-
-
-def _paid(shop: Running, secret: str) -> str:
-    intent = secret.partition("_secret_")[0]
-    form = {"client_secret": secret, "payment_method": "pm_card_visa"}
-    publishable = shop.read("billing/stripe_config")["publishable_key"]
-    paid = shop.http.post(f"/stripe/v1/payment_intents/{intent}/confirm", data=form, auth=(publishable, ""))
-    assert paid.json()["status"] == "succeeded"
-    return intent
+                assert pay(acme, members["client_secret"]).json()["status"] == "succeeded"
+                told["payment_intent_id"] = members["client_secret"].partition("_secret_")[0]
 
 
 def test_every_operation_has_examples_of_its_schemas(running: Running) -> None:

@@ -105,11 +105,6 @@ def test_reset_ends_what_runs(narrow: Running, monkeypatch: pytest.MonkeyPatch) 
     assert ran(narrow, fresh.key, ECHO, a=1) == {"a": 1}
 
 
-def balance(node: Running, account: str) -> int:
-    """What a managed account has left, by the node's own word."""
-    return int(node.read("billing/balance", account)["balance_cents"])
-
-
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
 def test_node_stops_although_actions_run(tmp_path: Path, end: signal.Signals) -> None:
     with (
@@ -119,10 +114,10 @@ def test_node_stops_although_actions_run(tmp_path: Path, end: signal.Signals) ->
     ):
         node = Running(None, http)
         mine = [permitted(node, ENDLESS) for _ in range(3)]
-        before = [balance(node, one.account) for one in mine]
+        before = [node.balance(one.account) for one in mine]
         loops = [pool.submit(run, node, one.key, ENDLESS) for one in mine]
         for one, cents, loop in zip(mine, before, loops, strict=True):
-            while balance(node, one.account) == cents:  # the first cent is taken before the run begins
+            while node.balance(one.account) == cents:  # the first cent is taken before the run begins
                 assert not loop.done()
         process.send_signal(end)
         output, _ = process.communicate(timeout=60)

@@ -75,7 +75,7 @@ def test_accounts_are_as_the_file_says(tmp_path: Path) -> None:
         assert permissions["adder"]["add_pkp_to_groups"] == [0]
         assert permissions["adder"]["remove_pkp_from_groups"] == [1, 2]
         assert alice["usage_keys"]["adder"] == GIVEN
-        balances = [running.read("billing/balance", account["api_key"])["balance_cents"] for account in (alice, bob)]
+        balances = [running.balance(account["api_key"]) for account in (alice, bob)]
         assert balances == [50, 7]
         ran = running.done(
             "service_action", runner, code=CODE, jsParams={"pkpId": alice["wallets"]["signing"]["pkp_id"]}
@@ -106,7 +106,7 @@ def test_state_has_the_accounts_once_and_leaves_them_as_they_are(tmp_path: Path)
         changed = seen(running)
     with serving(seeded(tmp_path, state=state)) as running:
         assert seen(running) == changed
-        assert running.read("billing/balance", key)["balance_cents"] == 48
+        assert running.balance(key) == 48
         running.http.post("/control/reset", json={}).raise_for_status()
         assert len(running.everything(key)["groups"]) == 2
 

@@ -12,7 +12,7 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -21,8 +21,10 @@ from typing import Any
 
 import httpx
 import pytest
+from envelopes import rpc
 from nodes import Running, refused, serving
 from processes import client, command, environment, node_process
+from shops import intend, pay, payment
 
 from reference_node.assembly import build_node
 from reference_node.billing.audit import verify
@@ -40,34 +42,9 @@ def settings(folder: Path, **more: Any) -> Settings:
     return Settings(port=0, state=folder, starter_credits=STARTER, control=True, **more)
 
 
-def intend(running: Running, key: str) -> tuple[str, str]:
-    """A new intent: its id and its secret."""
-    secret = str(running.done("billing/create_payment_intent", key, amount_cents=PRICE)["client_secret"])
-    return secret.partition("_secret_")[0], secret
-
-
-def at_provider(running: Running, secret: str, **data: str) -> httpx.Response:
-    """The intent at the provider, as its payer sees it; with `data`, an attempt to pay it."""
-    publishable = running.read("billing/stripe_config")["publishable_key"]
-    path = f"/stripe/v1/payment_intents/{secret.partition('_secret_')[0]}"
-    headers = {"Authorization": f"Bearer {publishable}"}
-    if not data:
-        return running.http.get(path, params={"client_secret": secret}, headers=headers)
-    return running.http.post(f"{path}/confirm", data={"client_secret": secret, **data}, headers=headers)
-
-
-def balance(running: Running, key: str) -> int:
-    return int(running.read("billing/balance", key)["balance_cents"])
-
-
 def ledger_of(folder: Path) -> Path:
     (found,) = folder.glob("accounts-*/credits.sqlite")
     return found
-
-
-def rpc(running: Running, method: str, *params: object) -> object:
-    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-    return running.http.post("/rpc", json=body).json()["result"]
 
 
 def seen(running: Running, account: str, secrets: list[str]) -> dict[str, object]:
@@ -75,11 +52,11 @@ def seen(running: Running, account: str, secrets: list[str]) -> dict[str, object
     number = str(rpc(running, "eth_blockNumber"))
     return {
         "lists": running.everything(account),
-        "balance": balance(running, account),
+        "balance": running.balance(account),
         "configuration": running.read("get_node_chain_config"),
         "payers": running.read("get_api_payers"),
         "stripe": running.read("billing/stripe_config"),
-        "intents": [at_provider(running, secret).json() for secret in secrets],
+        "intents": [payment(running, secret).json() for secret in secrets],
         "logs": rpc(running, "eth_getLogs", {"fromBlock": "0x0", "toBlock": number}),
         "blocks": [rpc(running, "eth_getBlockByNumber", hex(block), True) for block in range(int(number, 16) + 1)],
         "info": running.http.get("/info").json(),
@@ -92,15 +69,15 @@ def test_node_killed_and_started_again_shows_the_same(tmp_path: Path) -> None:
     options = ("--state", str(tmp_path / "state"), "--starter-credits", str(STARTER), "--control")
     options = (*options, "--tls-domain", "node.example", "--tls-port", "0")
     with node_process(tmp_path / "ready.json", *options) as (process, ready), client(ready) as http:
-        running = elsewhere(http)
+        running = Running(None, http)
         account = running.account()
         wallet = running.wallet(account)
         group = running.group(account, pkp_ids_permitted=[wallet], cid_hashes_permitted=[0])
         key = running.usage_key(account, execute_in_groups=[group])
         secrets = [intend(running, account)[1] for _ in range(3)]
-        assert at_provider(running, secrets[0], payment_method="pm_card_visa").status_code == 200
+        assert pay(running, secrets[0]).status_code == 200
         running.done("billing/confirm_payment", account, payment_intent_id=secrets[0].partition("_secret_")[0])
-        assert at_provider(running, secrets[1], payment_method="pm_card_chargeDeclined").status_code == 402
+        assert pay(running, secrets[1], "pm_card_chargeDeclined").status_code == 402
         http.post("/control/rotate", json={}).raise_for_status()
         http.post("/control/clock", json={"offset_seconds": 7_000}).raise_for_status()
         time_before = int(str(rpc(running, "eth_getBlockByNumber", "latest", False)["timestamp"]), 16)  # type: ignore[index]
@@ -109,7 +86,7 @@ def test_node_killed_and_started_again_shows_the_same(tmp_path: Path) -> None:
         process.send_signal(signal.SIGKILL)
         process.wait()
     with node_process(tmp_path / "ready.json", *options) as (_, ready), client(ready) as http:
-        running = elsewhere(http)
+        running = Running(None, http)
         assert seen(running, account, secrets) == before
         assert ready["tls_root_certificate"] == root
         running.wallet(account)
@@ -139,7 +116,7 @@ class User:
                 self.running.done("add_group", self.key, group_name=self.tried[-1], group_description="")
                 self.done.append(self.tried[-1])
                 intent, secret = intend(self.running, self.key)
-                assert at_provider(self.running, secret, payment_method="pm_card_visa").status_code == 200
+                assert pay(self.running, secret).status_code == 200
                 self.paid.append(intent)
                 self.running.done("billing/confirm_payment", self.key, payment_intent_id=intent)
 
@@ -152,7 +129,7 @@ class User:
         assert len(listed) == len(set(listed))
         for intent in self.paid:
             running.done("billing/confirm_payment", self.key, payment_intent_id=intent)
-        bought = balance(running, self.key) - STARTER + len(listed)
+        bought = running.balance(self.key) - STARTER + len(listed)
         unacknowledged = bought - PRICE * len(self.paid)
         assert unacknowledged in {0, PRICE}, "a payment whose answer was lost is credited once, others once each"
 
@@ -171,16 +148,11 @@ def killed_after(answers: int, process: subprocess.Popen[str], http: httpx.Clien
     process.wait()
 
 
-def elsewhere(http: httpx.Client) -> Running:
-    """A node in a process of its own."""
-    return Running(None, http)  # type: ignore[arg-type]  # nobody looks inside
-
-
 @pytest.mark.parametrize("answers", [9, 60])
 def test_kill_loses_no_acknowledged_write_and_doubles_none(tmp_path: Path, answers: int) -> None:
     options = ("--state", str(tmp_path / "state"), "--starter-credits", str(STARTER))
     with node_process(tmp_path / "ready.json", *options) as (process, ready), client(ready) as http:
-        users = [User(elsewhere(http)) for _ in range(4)]
+        users = [User(Running(None, http)) for _ in range(4)]
         with killed_after(answers, process, http), ThreadPoolExecutor(4) as pool:
             for acting in [pool.submit(user.act) for user in users]:
                 acting.result()
@@ -207,7 +179,7 @@ def test_node_that_dies_while_it_writes_goes_on(tmp_path: Path, step: str, file:
             assert process.poll() is None, "it died before it was ready"
             time.sleep(0.02)
         with client(json.loads((tmp_path / "ready").read_text())) as http:
-            user = User(elsewhere(http))
+            user = User(Running(None, http))
             user.act()
     assert process.returncode == -signal.SIGKILL
     with serving(settings(tmp_path / "state")) as running:
@@ -230,7 +202,7 @@ def test_node_that_dies_at_its_first_start_starts_again(tmp_path: Path, step: st
     died = subprocess.run(dying, env=environment(), stdout=subprocess.DEVNULL, timeout=180, check=False)  # noqa: S603 - our own program
     assert died.returncode == -signal.SIGKILL
     with serving(settings(tmp_path / "state")) as running:
-        assert balance(running, running.account()) == STARTER
+        assert running.balance(running.account()) == STARTER
     assert len(list((tmp_path / "state").glob("accounts-*"))) == 1
 
 
@@ -256,9 +228,9 @@ def test_reset_forgets_what_was_kept(tmp_path: Path) -> None:
         evidence = running.http.get("/evidences/sha256sum.txt").text
     with serving(settings(tmp_path)) as running:
         refused(running.get("list_groups", account), 401)
-        assert at_provider(running, secret).status_code == 404
+        assert payment(running, secret).status_code == 404
         assert running.node.clock.offset_seconds == 0
-        assert balance(running, fresh) == STARTER
+        assert running.balance(fresh) == STARTER
         assert running.http.get("/evidences/sha256sum.txt").text == evidence
     assert len(list(tmp_path.glob("accounts-*"))) == 1
 
@@ -298,9 +270,9 @@ def test_state_that_cannot_be_written_refuses_writes_and_charges_nothing(
             refused(running.http.post("/control/rotate", json={}), 503, "state-unavailable")
             assert running.node.attestation.evidence is evidence
             refused(running.post("billing/create_payment_intent", account, amount_cents=500), 503)
-            paid = at_provider(running, secret, payment_method="pm_card_visa")
+            paid = pay(running, secret)
             assert (paid.status_code, str(tmp_path) in paid.text) == (500, False)
-        assert (running.everything(account)["groups"], balance(running, account)) == ([], STARTER)
+        assert (running.everything(account)["groups"], running.balance(account)) == ([], STARTER)
         assert running.node.clock.offset_seconds == 7
         running.group(account)
         intend(running, account)
@@ -339,30 +311,30 @@ def test_disk_that_is_full_meanwhile_refuses_writes_answers_reads_and_loses_noth
     options = ("--state", str(tmp_path / "state"), "--starter-credits", str(STARTER), "--control")
     whole = {"PYTHONDONTWRITEBYTECODE": "1"}
     with node_process(tmp_path / "ready", *options, **whole) as (process, ready), client(ready) as http:
-        running = elsewhere(http)
+        running = Running(None, http)
         account = running.account()
         running.group(account)
-        before = running.everything(account), balance(running, account)
+        before = running.everything(account), running.balance(account)
         unlimited = resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (4_096, resource.RLIM_INFINITY))
         for _ in range(3):
             refused(running.post("add_group", account, group_name="g", group_description=""), 503)
         refused(running.post("billing/create_payment_intent", account, amount_cents=500), 503)
         refused(http.post("/control/reset", json={}), 503, "state-unavailable")
-        assert (running.everything(account), balance(running, account)) == before
+        assert (running.everything(account), running.balance(account)) == before
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, unlimited)
         running.group(account)
-        kept = running.everything(account), balance(running, account)
+        kept = running.everything(account), running.balance(account)
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (4_096, resource.RLIM_INFINITY))
         refused(running.post("add_group", account, group_name="g", group_description=""), 503)
     with serving(settings(tmp_path / "state")) as running:
-        assert (running.everything(account), balance(running, account)) == kept
+        assert (running.everything(account), running.balance(account)) == kept
     assert verify(ledger_of(tmp_path / "state")).faults == ()
 
 
 def test_lost_log_of_a_killed_node_is_told(tmp_path: Path) -> None:
     killed = tmp_path / "killed"
     with node_process(tmp_path / "ready", "--state", str(killed)) as (_, ready), client(ready) as http:
-        account = elsewhere(http).account()
+        account = Running(None, http).account()
     for file in ("chain.sqlite", "credits.sqlite", "payments.sqlite"):
         state = Path(shutil.copytree(killed, tmp_path / file))
         (log,) = state.glob(f"accounts-*/{file}-wal")
@@ -380,7 +352,7 @@ def test_logs_of_a_node_that_ended_in_order_or_was_reset_are_not_missed(tmp_path
     options = ("--state", str(state), "--control", "--payments", "none")
     with node_process(tmp_path / "ready", *options) as (_, ready), client(ready) as http:
         http.post("/control/reset", json={}).raise_for_status()
-        account = elsewhere(http).account()
+        account = Running(None, http).account()
     for _ in range(2):
         with serving(settings(state)) as running:
             assert running.everything(account)["groups"] == []
@@ -405,13 +377,13 @@ def test_bank_payment_under_way_is_settled_after_a_restart(tmp_path: Path) -> No
     with serving(settings(tmp_path)) as running:
         account = running.account()
         intent, secret = intend(running, account)
-        paying = at_provider(running, secret, payment_method="pm_usBankAccount_success").json()
+        paying = pay(running, secret, "pm_usBankAccount_success").json()
         assert paying["status"] == "processing"
     with serving(settings(tmp_path)) as running:
         running.http.post("/stripe/control/clock", json={"offset_seconds": 60}).raise_for_status()
-        assert at_provider(running, secret).json()["status"] == "succeeded"
+        assert payment(running, secret).json()["status"] == "succeeded"
         running.done("billing/confirm_payment", account, payment_intent_id=intent)
-        assert balance(running, account) == STARTER + PRICE
+        assert running.balance(account) == STARTER + PRICE
     with serving(settings(tmp_path)) as running:
         assert running.node.simulator
         assert running.node.simulator.clock.offset_seconds == 60
@@ -428,81 +400,68 @@ def test_second_process_is_refused_with_one_line(tmp_path: Path) -> None:
     )
 
 
+Damage = Callable[[Path], object]
+"""What befalls a state in its folder."""
+
+
 def changed(file: Path, statement: str) -> None:
     with closing(sqlite3.connect(file)) as database, database:
         database.execute(statement)
-
-
-def torn(file: Path) -> None:
-    file.write_bytes(file.read_bytes()[:4096] + b"\x17" * 8192)
 
 
 def accounts(folder: Path) -> Path:
     return next(folder.glob("accounts-*"))
 
 
-DAMAGES = {
-    "another version": (lambda folder: changed(folder / "node.sqlite", "PRAGMA user_version = 9"), "has version 9"),
-    "older chain": (
-        lambda folder: changed(accounts(folder) / "chain.sqlite", "PRAGMA user_version = 0"),
-        "has version 0 and this node knows 1",
-    ),
-    "newer ledger": (
-        lambda folder: changed(accounts(folder) / "credits.sqlite", "PRAGMA user_version = 99"),
-        "use a newer node",
-    ),
-    "another program's": (
-        lambda folder: changed(folder / "node.sqlite", "PRAGMA application_id = 5"),
-        "is no state of a node",
-    ),
-    "torn chain": (lambda folder: torn(accounts(folder) / "chain.sqlite"), "is damaged"),
-    "torn ledger": (lambda folder: torn(accounts(folder) / "credits.sqlite"), "is damaged"),
-    "torn payments": (lambda folder: torn(accounts(folder) / "payments.sqlite"), "is damaged"),
+def in_node(statement: str) -> Damage:
+    return lambda folder: changed(folder / "node.sqlite", statement)
+
+
+def in_setting(name: str, value: str) -> Damage:
+    return in_node(f"UPDATE setting SET value = '{value}' WHERE name = '{name}'")  # noqa: S608 - of this test
+
+
+def in_accounts(file: str, statement: str) -> Damage:
+    return lambda folder: changed(accounts(folder) / file, statement)
+
+
+def torn(file: str) -> Damage:
+    def tear(folder: Path) -> None:
+        whole = accounts(folder) / file
+        whole.write_bytes(whole.read_bytes()[:4096] + b"\x17" * 8192)
+
+    return tear
+
+
+DAMAGES: dict[str, tuple[Damage, str]] = {
+    "another version": (in_node("PRAGMA user_version = 9"), "has version 9"),
+    "older chain": (in_accounts("chain.sqlite", "PRAGMA user_version = 0"), "has version 0 and this node knows 1"),
+    "newer ledger": (in_accounts("credits.sqlite", "PRAGMA user_version = 99"), "use a newer node"),
+    "another program's": (in_node("PRAGMA application_id = 5"), "is no state of a node"),
+    "torn chain": (torn("chain.sqlite"), "is damaged"),
+    "torn ledger": (torn("credits.sqlite"), "is damaged"),
+    "torn payments": (torn("payments.sqlite"), "is damaged"),
     "no database": (lambda folder: (folder / "node.sqlite").write_text("hello" * 1000), "is damaged"),
     "no chain": (lambda folder: (accounts(folder) / "chain.sqlite").unlink(), "is missing"),
     "no ledger": (lambda folder: (accounts(folder) / "credits.sqlite").unlink(), "is missing"),
     "no node": (lambda folder: (folder / "node.sqlite").unlink(), "is not empty and has no node.sqlite"),
-    "no secret": (
-        lambda folder: changed(folder / "node.sqlite", "DELETE FROM setting WHERE name = 'root_secret'"),
-        "it has no root_secret",
-    ),
-    "no settings": (lambda folder: changed(folder / "node.sqlite", "DELETE FROM setting"), "it has no root_secret"),
-    "secret of nonsense": (
-        lambda folder: changed(
-            folder / "node.sqlite", "UPDATE setting SET value = '\"zz\"' WHERE name = 'root_secret'"
-        ),
-        "its root_secret is no hex text",
-    ),
-    "setting of nonsense": (
-        lambda folder: changed(folder / "node.sqlite", "UPDATE setting SET value = '{' WHERE name = 'chain_id'"),
-        "its chain_id is no JSON",
-    ),
-    "certificate of nonsense": (
-        lambda folder: changed(folder / "node.sqlite", "UPDATE setting SET value = '[1]' WHERE name = 'certificate'"),
-        "its certificate is no pair of numbers",
-    ),
+    "no secret": (in_node("DELETE FROM setting WHERE name = 'root_secret'"), "it has no root_secret"),
+    "no settings": (in_node("DELETE FROM setting"), "it has no root_secret"),
+    "secret of nonsense": (in_setting("root_secret", '"zz"'), "its root_secret is no hex text"),
+    "setting of nonsense": (in_setting("chain_id", "{"), "its chain_id is no JSON"),
+    "certificate of nonsense": (in_setting("certificate", "[1]"), "its certificate is no pair of numbers"),
     "receipt of nonsense": (
-        lambda folder: changed(accounts(folder) / "chain.sqlite", "UPDATE block SET receipt = '{}' WHERE number = 1"),
+        in_accounts("chain.sqlite", "UPDATE block SET receipt = '{}' WHERE number = 1"),
         "block 1 is nonsense",
     ),
-    "another folder's accounts": (
-        lambda folder: changed(
-            folder / "node.sqlite", "UPDATE setting SET value = '\"accounts-0\"' WHERE name = 'generation'"
-        ),
-        "accounts-0 is missing",
-    ),
+    "another folder's accounts": (in_setting("generation", '"accounts-0"'), "accounts-0 is missing"),
     "accounts outside of the folder": (
-        lambda folder: changed(
-            folder / "node.sqlite", "UPDATE setting SET value = '\"../elsewhere\"' WHERE name = 'generation'"
-        ),
+        in_setting("generation", '"../elsewhere"'),
         "its generation is no name of a folder of accounts",
     ),
     "folder in place of a log": (lambda folder: (folder / "node.sqlite-wal").mkdir(), "node.sqlite can't be used ("),
     "folder in place of the mark": (lambda folder: (folder / "open").mkdir(), "Is a directory ("),
-    "payments of nonsense": (
-        lambda folder: changed(accounts(folder) / "payments.sqlite", "UPDATE resource SET members = '{}'"),
-        "is damaged",
-    ),
+    "payments of nonsense": (in_accounts("payments.sqlite", "UPDATE resource SET members = '{}'"), "is damaged"),
 }
 
 

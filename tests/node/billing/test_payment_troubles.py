@@ -12,17 +12,16 @@ from pathlib import Path
 
 import httpx
 import pytest
-from envelopes import conversion, new_wallet, signed, wallet_auth
+from envelopes import conversion, new_wallet, wallet_balance
 from nodes import Running, refused, serving
 from processes import client, node_process
-from shops import balance, bought, confirm, intend, pay, simulator
+from shops import bought, confirm, intend, pay, simulator
 
 from reference_node.billing import provider
 from reference_node.billing.audit import verify
 from reference_node.billing.credits import Credits
 from reference_node.billing.ledger import Ledger
 from reference_node.billing.payments import Payments
-from reference_node.permission.typed_data import Flow
 from reference_node.settings import Settings, StripeKeys
 from reference_node.stripe_simulator.actions import (
     AddFault,
@@ -56,17 +55,6 @@ def outside(provider_url: tuple[StripeSimulator, str], monkeypatch: pytest.Monke
         yield running
 
 
-def paid(simulated: StripeSimulator, url: str, secret: str) -> None:
-    """Pay at a provider outside."""
-    answer = httpx.post(
-        f"{url}/v1/payment_intents/{secret.partition('_secret_')[0]}/confirm",
-        data={"client_secret": secret, "payment_method": "pm_card_visa"},
-        headers={"Authorization": f"Bearer {simulated.keys.publishable}"},
-        timeout=60,
-    )
-    assert answer.json()["status"] == "succeeded"
-
-
 def always(**fault: object) -> Callable[[StripeSimulator], object]:
     return AddFault(fault=Fault.model_validate({"times": None, **fault})).carry_out
 
@@ -94,7 +82,7 @@ def test_provider_in_trouble_is_503_with_retry_after_and_nothing_changes(
     simulated, url = provider_url
     account = outside.account()
     intent, secret = intend(outside, account)
-    paid(simulated, url, secret)
+    assert pay(outside, secret, provider=url).json()["status"] == "succeeded"
     TROUBLES[trouble](simulated)
     with ThreadPoolExecutor(2) as pool:
         answers = [
@@ -104,12 +92,12 @@ def test_provider_in_trouble_is_503_with_retry_after_and_nothing_changes(
         for answer in answers:
             refused(answer.result(), 503, "payment-provider-unavailable")
             assert answer.result().headers["retry-after"].isdecimal()
-    assert balance(outside, account) == 0
+    assert outside.balance(account) == 0
     simulated.conditions.clear()
     assert confirm(outside, account, intent).status_code == 200
-    assert balance(outside, account) == 500
+    assert outside.balance(account) == 500
     outside.done("create_wallet", account)
-    assert balance(outside, account) == 499
+    assert outside.balance(account) == 499
 
 
 def test_connection_that_the_embedded_provider_drops_is_closed_without_an_answer(shop: Running) -> None:
@@ -127,7 +115,7 @@ def test_customer_that_was_deleted_at_the_provider_is_made_anew(shop: Running) -
     for _ in range(2):
         DeleteCustomer(payment_intent=intent).carry_out(simulator(shop))
         intent = bought(shop, account)
-    assert balance(shop, account) == 1500
+    assert shop.balance(account) == 1500
 
 
 def test_failure_that_the_provider_repeats_for_its_idempotency_key_keeps_nobody_from_buying(shop: Running) -> None:
@@ -135,7 +123,7 @@ def test_failure_that_the_provider_repeats_for_its_idempotency_key_keeps_nobody_
     AddFault(fault=Fault(path="/v1/customers", when="saved", status=500)).carry_out(simulator(shop))
     refused(shop.post("billing/create_payment_intent", account, amount_cents=500), 503, "payment-provider-unavailable")
     bought(shop, account)
-    assert balance(shop, account) == 500
+    assert shop.balance(account) == 500
 
 
 def test_ledger_that_outlives_the_provider_goes_on_selling(tmp_path: Path) -> None:
@@ -166,8 +154,7 @@ def test_intent_for_an_account_that_changes_hands_meanwhile_is_told_to_nobody(
     monkeypatch.setattr(provider_of, "create_intent", change_hands)
     refused(shop.post("billing/create_payment_intent", account, amount_cents=500), 401)
     monkeypatch.undo()
-    headers = wallet_auth(signed(Flow.BILLING_AUTH, wallet))
-    assert shop.http.get("/core/v1/billing/balance", headers=headers).json()["balance_cents"] == 499
+    assert wallet_balance(shop, wallet) == 499
 
 
 def test_account_that_changes_hands_while_its_payment_is_looked_up_keeps_the_credit(
@@ -186,8 +173,7 @@ def test_account_that_changes_hands_while_its_payment_is_looked_up_keeps_the_cre
 
     monkeypatch.setattr(provider_of, "look_up", change_hands)
     assert confirm(shop, account, intent).status_code == 200
-    headers = wallet_auth(signed(Flow.BILLING_AUTH, wallet))
-    assert shop.http.get("/core/v1/billing/balance", headers=headers).json()["balance_cents"] == 999
+    assert wallet_balance(shop, wallet) == 999
 
 
 @pytest.mark.parametrize("change", [RefundPayment, DisputePayment])
@@ -198,12 +184,12 @@ def test_refund_counts_before_the_credit_is_given_and_not_after(
     credited = bought(shop, account)
     change(payment_intent=credited).carry_out(simulator(shop))
     assert confirm(shop, account, credited).status_code == 200
-    assert balance(shop, account) == 500
+    assert shop.balance(account) == 500
     intent, secret = intend(shop, account)
     pay(shop, secret)
     change(payment_intent=intent).carry_out(simulator(shop))
     refused(confirm(shop, account, intent), 402, "payment-incomplete")
-    assert balance(shop, account) == 500
+    assert shop.balance(account) == 500
 
 
 def test_provider_that_fails_at_the_start_is_asked_again(shop: Running, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,7 +205,7 @@ def test_provider_that_fails_at_the_start_is_asked_again(shop: Running, monkeypa
     assert shop.node.payments is not None
     with closing(Payments(ledger, shop.node.payments._provider)) as restarted:
         restarted.recover()
-        _until(lambda: balance(shop, account) == 1500 and not ledger.emails())
+        _until(lambda: shop.balance(account) == 1500 and not ledger.emails())
 
 
 def test_end_of_the_node_waits_for_no_provider(tmp_path: Path) -> None:
@@ -255,11 +241,11 @@ def test_ledger_that_fails_is_503_and_nothing_is_written(shop: Running) -> None:
             shop.post("billing/create_payment_intent", account, amount_cents=500),
         ):
             refused(answer, 503, "ledger-unavailable")
-        assert balance(shop, account) == 500
+        assert shop.balance(account) == 500
     assert shop.everything(account) == before
     assert confirm(shop, account, intent).status_code == 200
     shop.done("create_wallet", account)
-    assert balance(shop, account) == 999
+    assert shop.balance(account) == 999
 
 
 def test_charge_of_a_write_that_the_ledger_fails_to_settle_is_settled_later(
@@ -282,7 +268,7 @@ def test_charge_of_a_write_that_the_ledger_fails_to_settle_is_settled_later(
     billing = shop.node.billing
     assert isinstance(billing, Credits)
     _until(lambda: not billing.ledger.left_holds())
-    assert balance(shop, account) == 499
+    assert shop.balance(account) == 499
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 from nodes import Running, refused, serving
-from shops import balance, bought, confirm, intend, pay, simulator
+from shops import bought, confirm, intend, pay, simulator
 
 from reference_node.billing.payments import Payments
 from reference_node.settings import Settings
@@ -30,9 +30,9 @@ def test_payment_that_was_never_confirmed_is_found_at_the_next_start(shop: Runni
     assert shop.node.payments is not None
     with closing(Payments(ledger, shop.node.payments._provider)) as restarted:
         restarted.recover()
-        while balance(shop, account) == 0:
+        while shop.balance(account) == 0:
             threading.Event().wait(0.05)
-    assert balance(shop, account) == 500
+    assert shop.balance(account) == 500
     assert [intent.id for intent in ledger.open_intents()] == [canceled]
 
 
@@ -59,6 +59,6 @@ def test_node_that_sells_nothing_says_so() -> None:
         account = running.account()
         refused(running.get("billing/stripe_config"), 503, "no-payments")
         refused(running.post("billing/create_payment_intent", account, amount_cents=500), 503, "no-payments")
-        assert balance(running, account) == 5
+        assert running.balance(account) == 5
         assert running.http.get("/stripe/v1/customers").status_code == 404
         assert running.ready["stripe_url"] is None

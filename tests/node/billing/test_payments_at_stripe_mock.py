@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 from envelopes import new_wallet, signed, wallet_auth
 from nodes import Running, refused, serving
-from shops import balance, confirm
+from shops import confirm
 
 from reference_node.billing.credits import Credits
 from reference_node.billing.ledger import Ledger
@@ -45,7 +45,7 @@ def test_intents_are_taken_and_credit_nothing_unpaid(shop: Running) -> None:
     assert sorted(intent.cents for intent in made) == [500, 99_999_999]
     for intent in made:
         refused(confirm(shop, account, intent.id), 402, "payment-incomplete")
-    assert balance(shop, account) == 0
+    assert shop.balance(account) == 0
 
 
 def test_intent_of_a_wallet_is_taken(shop: Running) -> None:

@@ -8,24 +8,31 @@ import httpx
 from nodes import Running
 
 
-def balance(shop: Running, key: str) -> int:
-    return int(shop.read("billing/balance", key)["balance_cents"])
-
-
 def intend(shop: Running, key: str, cents: int = 500) -> tuple[str, str]:
     """A new intent: its id and its secret."""
     secret = str(shop.done("billing/create_payment_intent", key, amount_cents=cents)["client_secret"])
-    return secret.partition("_secret_")[0], secret
+    return _intent(secret), secret
 
 
-def pay(shop: Running, secret: str, method: str = "pm_card_visa") -> httpx.Response:
+def pay(shop: Running, secret: str, method: str = "pm_card_visa", provider: str = "/stripe") -> httpx.Response:
     """Pay as a browser does, with what is public."""
-    publishable = shop.read("billing/stripe_config")["publishable_key"]
-    return shop.http.post(
-        f"/stripe/v1/payment_intents/{secret.partition('_secret_')[0]}/confirm",
-        data={"client_secret": secret, "payment_method": method},
-        headers={"Authorization": f"Bearer {publishable}"},
-    )
+    url, headers = _at_provider(shop, secret, provider)
+    return shop.http.post(f"{url}/confirm", data={"client_secret": secret, "payment_method": method}, headers=headers)
+
+
+def payment(shop: Running, secret: str) -> httpx.Response:
+    """The intent as its payer sees it."""
+    url, headers = _at_provider(shop, secret, "/stripe")
+    return shop.http.get(url, params={"client_secret": secret}, headers=headers)
+
+
+def _at_provider(shop: Running, secret: str, provider: str) -> tuple[str, dict[str, str]]:
+    key = shop.read("billing/stripe_config")["publishable_key"]
+    return f"{provider}/v1/payment_intents/{_intent(secret)}", {"Authorization": f"Bearer {key}"}
+
+
+def _intent(secret: str) -> str:
+    return secret.partition("_secret_")[0]
 
 
 def confirm(shop: Running, key: str, intent: str) -> httpx.Response:
