@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
+from processes import told
 
 GAS_MONEY = hex(10**20)
 
@@ -53,7 +53,7 @@ def anvil_in(home: Path, *options: str) -> Iterator[Anvil]:
     with log.open("w") as output:
         process = subprocess.Popen(arguments, stdout=output, stderr=output, env={"HOME": str(home)})  # noqa: S603
     try:
-        yield Anvil(_listening_at(log, process), process)
+        yield Anvil("http://" + told(log, process, r"Listening on (\S+)\s"), process)
     finally:
         process.kill()
         process.wait()
@@ -63,12 +63,3 @@ def anvil_in(home: Path, *options: str) -> Iterator[Anvil]:
 def anvil(tmp_path: Path) -> Iterator[Anvil]:
     with anvil_in(tmp_path / "anvil-home", "--prune-history") as running:
         yield running
-
-
-def _listening_at(log: Path, process: subprocess.Popen[bytes]) -> str:
-    deadline = time.monotonic() + 60
-    while "Listening on " not in (said := log.read_text()):
-        assert process.poll() is None, said
-        assert time.monotonic() < deadline, said
-        time.sleep(0.02)
-    return "http://" + said.split("Listening on ")[1].split()[0]

@@ -16,9 +16,10 @@ import time
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from anvils import anvil_in
+from processes import node_process
 
 from reference_node.deployment import Payers
 from reference_node.permission.keys import KeyDerivation
@@ -46,17 +47,16 @@ class World:
     def __enter__(self) -> Self:
         with ExitStack() as started:
             anvil = started.enter_context(anvil_in(self.folder / "anvil", "--prune-history"))
-            provider = self._start_server(
-                started,
-                "provider",
-                *("stripe-simulator", "--control", "--processing-seconds", "0.2"),
-                *("--secret-key", SECRET_KEY, "--publishable-key", PUBLISHABLE_KEY),
+            options = ("--control", "--processing-seconds", "0.2")
+            keys = ("--secret-key", SECRET_KEY, "--publishable-key", PUBLISHABLE_KEY)
+            _, provider = started.enter_context(
+                node_process(self.folder / "provider.json", *options, *keys, serves="stripe-simulator")
             )
             self.rpc_url, self.chain_id = anvil.url, int(str(anvil.ask("eth_chainId")), 16)
             self.provider_url, self.provider_control = str(provider["base_url"]), str(provider["control_url"])
             payers = Payers.derived(KeyDerivation(bytes.fromhex(SECRET)), PAYERS)
             anvil.fund(*(f"0x{address.hex()}" for address in payers.addresses))
-            self._midwife = self._start(started, "node", str(Path(__file__).with_name("campaign_node.py")))
+            self._midwife = self._start_midwife(started)
             threading.Thread(target=self._listen, daemon=True).start()
             self.port = _lasting_port()
             self._outside = started.pop_all()
@@ -119,33 +119,20 @@ class World:
         for line in self._midwife.stdout:
             self._ended.put(int(line))
 
-    def _start_server(self, outside: ExitStack, name: str, *command: str) -> dict[str, Any]:
-        ready = self.folder / f"{name}.json"
-        process = self._start(
-            outside, name, "-m", "reference_node", *command, "--port", "0", "--ready-file", str(ready)
-        )
-        deadline = time.monotonic() + START_SECONDS
-        while not ready.exists():
-            assert process.poll() is None, (self.folder / f"{name}.log").read_text()
-            assert time.monotonic() < deadline, f"the {name} did not start"
-            time.sleep(0.02)
-        facts: dict[str, Any] = json.loads(ready.read_text())
-        return facts
-
-    def _start(self, outside: ExitStack, name: str, *command: str) -> subprocess.Popen[str]:
-        log = outside.enter_context((self.folder / f"{name}.log").open("w"))
-        process = subprocess.Popen(  # noqa: S603 - our own programs
-            [sys.executable, *command],
+    def _start_midwife(self, outside: ExitStack) -> subprocess.Popen[str]:
+        """Start what forks the nodes, and writes all that they say into one file."""
+        secrets = {
+            "REFERENCE_NODE_ROOT_SECRET": SECRET,
+            "STRIPE_SECRET_KEY": SECRET_KEY,
+            "STRIPE_PUBLISHABLE_KEY": PUBLISHABLE_KEY,
+        }
+        process = subprocess.Popen(  # noqa: S603 - our own program
+            [sys.executable, str(Path(__file__).with_name("campaign_node.py"))],
             stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE if name == "node" else log,
-            stderr=log,
+            stdout=subprocess.PIPE,
+            stderr=outside.enter_context((self.folder / "node.log").open("w")),
             text=True,
-            env=os.environ
-            | {
-                "REFERENCE_NODE_ROOT_SECRET": SECRET,
-                "STRIPE_SECRET_KEY": SECRET_KEY,
-                "STRIPE_PUBLISHABLE_KEY": PUBLISHABLE_KEY,
-            },
+            env=os.environ | secrets,
         )
         outside.callback(_end, process)
         return process

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -17,9 +18,9 @@ import httpx
 START_SECONDS = 180
 
 
-def command(*options: str) -> list[str]:
-    """The command line that serves on a free port."""
-    return [sys.executable, "-m", "reference_node", "serve", "--port", "0", *options]
+def command(*options: str, serves: str = "serve") -> list[str]:
+    """The command line of a server, the node's where no other is named, on a free port."""
+    return [sys.executable, "-m", "reference_node", serves, "--port", "0", *options]
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -28,11 +29,13 @@ def environment(**more: str) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def node_process(ready_file: Path, *options: str, **variables: str) -> Iterator[tuple[subprocess.Popen[str], Any]]:
-    """A node that is ready, and what its ready file says; killed at the end if it still runs."""
+def node_process(
+    ready_file: Path, *options: str, serves: str = "serve", **variables: str
+) -> Iterator[tuple[subprocess.Popen[str], Any]]:
+    """A node, or another server, that is ready, and what its ready file says; killed at the end if it still runs."""
     ready_file.unlink(missing_ok=True)
     process = subprocess.Popen(  # noqa: S603 - our own program
-        command("--ready-file", str(ready_file), *options),
+        command("--ready-file", str(ready_file), *options, serves=serves),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -48,6 +51,16 @@ def node_process(ready_file: Path, *options: str, **variables: str) -> Iterator[
     finally:
         process.kill()
         process.communicate()
+
+
+def told(log: Path, process: subprocess.Popen[bytes], pattern: str) -> str:
+    """What a program that starts says in its log where the pattern has its group."""
+    deadline = time.monotonic() + START_SECONDS
+    while (found := re.search(pattern, said := log.read_text())) is None:
+        assert process.poll() is None, said
+        assert time.monotonic() < deadline, said
+        time.sleep(0.02)
+    return found[1]
 
 
 def client(ready: Any) -> httpx.Client:

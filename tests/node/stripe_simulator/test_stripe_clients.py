@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-import re
 import signal
 import subprocess
 import sys
@@ -14,14 +11,11 @@ from pathlib import Path
 import httpx
 import pytest
 import stripe
-from processes import environment
-from simulators import AUTOMATIC, KEYS, Caller, CheckedSimulator, refusal
-from starlette.applications import Starlette
-from starlette.routing import Mount
+from processes import environment, node_process
+from simulators import KEYS, Caller, CheckedSimulator, refusal
 
 from reference_node.cli import main
 from reference_node.stripe_simulator.actions import AddFault, SetLatencies
-from reference_node.stripe_simulator.app import SimulatorApp
 from reference_node.stripe_simulator.conditions import Fault, Latency
 from reference_node.stripe_simulator.server import serving
 
@@ -39,17 +33,6 @@ def client(url: str) -> Iterator[stripe.StripeClient]:
     transport = stripe.RequestsClient(timeout=15)
     yield stripe.StripeClient(KEYS.secret, base_addresses={"api": url}, max_network_retries=1, http_client=transport)
     transport.close()
-
-
-def _intent(client: stripe.StripeClient) -> stripe.PaymentIntent:
-    return client.v1.payment_intents.create({"amount": 1000, "currency": "usd", "automatic_payment_methods": AUTOMATIC})  # type: ignore[typeddict-item]
-
-
-def test_lost_answer_is_asked_for_again_by_the_sdk(simulator: CheckedSimulator, client: stripe.StripeClient) -> None:
-    AddFault(fault=Fault(method="POST", kind="drop", when="after")).carry_out(simulator)
-    intent = _intent(client)
-    assert [entry.status for entry in simulator.log] == [None, 200]
-    assert [found.id for found in client.v1.payment_intents.list().data] == [intent.id]
 
 
 def test_dropped_connection_gives_no_byte(simulator: CheckedSimulator, url: str) -> None:
@@ -92,20 +75,6 @@ def test_client_that_leaves_before_its_answer_has_paid(simulator: CheckedSimulat
     assert len(httpx.get(f"{url}/v1/customers", headers=headers).json()["data"]) == 1
 
 
-def test_simulator_can_be_mounted_in_another_application(simulator: CheckedSimulator) -> None:
-    app = Starlette(routes=[Mount("/stripe", SimulatorApp(simulator, control=True))])
-    headers = {"Authorization": f"Bearer {KEYS.secret}"}
-
-    async def use() -> None:
-        transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://node/stripe", headers=headers) as client:
-            made = (await client.post("/v1/customers", data={"email": "a@example.com"})).json()
-            assert (await client.get(f"/v1/customers/{made['id']}")).json() == made
-            assert (await client.get("/control/log")).json()["requests"][0]["path"] == "/v1/customers"
-
-    asyncio.run(use())
-
-
 @pytest.mark.parametrize("unknown", ["a/b", "../customers", "a?b=c", "a#b", "pi_\u20ac", " "])
 def test_id_with_any_characters_is_not_found_however_it_comes(
     simulator: CheckedSimulator, client: stripe.StripeClient, unknown: str
@@ -126,31 +95,18 @@ def test_body_that_is_too_long_is_refused(url: str) -> None:
 
 @pytest.mark.parametrize("by", ["option", "variable"])
 def test_command_serves_until_it_is_told_to_stop(tmp_path: Path, by: str) -> None:
-    ready = tmp_path / "ready.json"
-    options = ["--port", "0", "--control", "--ready-file", str(ready)]
-    options += ["--secret-key", KEYS.secret] if by == "option" else []
+    options = ("--secret-key", KEYS.secret) if by == "option" else ()
     variables = {} if by == "option" else {"STRIPE_SIMULATOR_SECRET_KEY": KEYS.secret}
-    process = subprocess.Popen(  # noqa: S603 - our own program
-        [sys.executable, "-m", "reference_node", "stripe-simulator", *options],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env=environment(**variables),
-    )
-    try:
-        assert process.stdout is not None
-        first = process.stdout.readline()
-        found = re.fullmatch(r"Stripe simulator ready at (http://127\.0\.0\.1:\d+)\n", first)
-        assert found is not None, first
-        answer = httpx.get(f"{found[1]}/v1/customers", headers={"Authorization": f"Bearer {KEYS.secret}"}, timeout=60)
-        facts = json.loads(ready.read_text())
-        assert (answer.status_code, facts["base_url"], facts["control_url"]) == (200, found[1], f"{found[1]}/control")
+    simulator = node_process(tmp_path / "ready.json", "--control", *options, serves="stripe-simulator", **variables)
+    with simulator as (process, facts):
+        url = facts["base_url"]
+        answer = httpx.get(f"{url}/v1/customers", headers={"Authorization": f"Bearer {KEYS.secret}"}, timeout=60)
+        assert (answer.status_code, facts["control_url"]) == (200, f"{url}/control")
         assert (facts["secret_key"], facts["publishable_key"][:8]) == (KEYS.secret, "pk_test_")
         process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0
-    finally:
-        process.kill()
-        process.communicate()
+        output, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert output.startswith(f"Stripe simulator ready at {url}\n")
 
 
 def test_wrong_key_of_a_variable_is_told_without_it(
