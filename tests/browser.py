@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import html
 import json
-import os
 import re
 import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
+from programs import absent
 
 JS = Path(__file__).resolve().parent / "js"
 AXE = JS / "node_modules" / "axe-core" / "axe.min.js"
@@ -24,13 +23,6 @@ axe.run().then((found) => {
   document.body.textContent = JSON.stringify(found.violations.map((one) => [one.id, one.nodes.map((n) => n.html)]));
 });
 """
-
-
-def absent(advice: str) -> None:
-    """Skip a test, or fail it in CI, for want of a program."""
-    if os.environ.get("CI"):
-        pytest.fail(advice)
-    pytest.skip(advice)
 
 
 def browser() -> str:

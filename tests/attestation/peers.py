@@ -9,24 +9,18 @@ import sys
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NoReturn
 
-import pytest
+from programs import absent
 
 ROOT = Path(__file__).resolve().parents[2]
 ADAPTERS = ROOT / "examples" / "attestation-adapters"
 GO_FOLDERS = ("/usr/local/go/bin", "/usr/lib/go/bin")
 
 
-def missing(what: str, advice: str) -> NoReturn:
-    """Skip, or in CI fail, because `what` is not there."""
-    (pytest.fail if os.environ.get("CI") else pytest.skip)(f"{what} is missing: {advice}")
-
-
 def dcap_qvl() -> str:
     """The Rust library, through its Python package."""
     if find_spec("dcap_qvl") is None:
-        missing("dcap-qvl", "run `pip install dcap-qvl`")
+        absent("dcap-qvl is missing: run `pip install dcap-qvl`")
     return f"{sys.executable} {ADAPTERS / 'dcap-qvl' / 'adapter.py'}"
 
 
@@ -34,7 +28,9 @@ def phala_dcap_qvl() -> str:
     """The JavaScript library."""
     node = shutil.which("node")
     if node is None or not (ADAPTERS / "phala-dcap-qvl" / "node_modules").is_dir():
-        missing("Node.js or @phala/dcap-qvl", "run `npm --prefix examples/attestation-adapters/phala-dcap-qvl ci`")
+        absent(
+            "Node.js or @phala/dcap-qvl is missing: run `npm --prefix examples/attestation-adapters/phala-dcap-qvl ci`"
+        )
     return f"{node} {ADAPTERS / 'phala-dcap-qvl' / 'adapter.mjs'}"
 
 
@@ -48,7 +44,7 @@ def go_program(folder: Path, built: Path) -> str:
     """A Go program, compiled; its modules come through the Go module proxy."""
     command = go()
     if command is None:
-        missing("Go", "install it, for example the Debian package golang-go")
+        absent("Go is missing: install it, for example the Debian package golang-go")
     build = [command, "build", "-mod=readonly", "-buildvcs=false", "-o", str(built), "."]
     done = subprocess.run(build, cwd=folder, capture_output=True, text=True, timeout=600, check=False)  # noqa: S603
     assert done.returncode == 0, done.stderr

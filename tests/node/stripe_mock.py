@@ -5,20 +5,19 @@ from __future__ import annotations
 import functools
 import json
 import os
-import re
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from processes import told
+from programs import absent
 
 MODULE = "github.com/stripe/stripe-mock"
 VERSION = "v0.203.0"
-START_SECONDS = 60
 BUILD_SECONDS = 900
 
 
@@ -26,7 +25,7 @@ def go(*arguments: str, **variables: str) -> str:
     """What the `go` command prints. Without it the test is skipped, or fails in CI."""
     program = shutil.which("go")
     if program is None:
-        _missing("Go is missing: install it (https://go.dev/dl), `.ci/run` expects it")
+        absent("Go is missing: install it (https://go.dev/dl), `.ci/run` expects it")
     done = subprocess.run(  # noqa: S603 - the Go tool
         [str(program), *arguments],
         capture_output=True,
@@ -37,14 +36,8 @@ def go(*arguments: str, **variables: str) -> str:
         env=os.environ | {"GOFLAGS": "-mod=mod", "GOTOOLCHAIN": "local"} | variables,
     )
     if done.returncode:
-        _missing(f"go {' '.join(arguments)} failed: {done.stderr.strip()}")
+        absent(f"go {' '.join(arguments)} failed: {done.stderr.strip()}")
     return done.stdout
-
-
-def _missing(advice: str) -> None:
-    if os.environ.get("CI"):
-        pytest.fail(advice)
-    pytest.skip(advice)
 
 
 @functools.cache
@@ -80,16 +73,7 @@ def stripe_mock_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with log.open("w") as output:
         process = subprocess.Popen(command, stdout=output, stderr=output)  # noqa: S603 - built above
     try:
-        yield f"http://{_listening_at(log, process)}"
+        yield "http://" + told(log, process, r"Listening for HTTP at address: (\S+)\s")
     finally:
         process.kill()
         process.wait()
-
-
-def _listening_at(log: Path, process: subprocess.Popen[bytes]) -> str:
-    deadline = time.monotonic() + START_SECONDS
-    while (found := re.search(r"Listening for HTTP at address: (\S+)", log.read_text())) is None:
-        assert process.poll() is None, log.read_text()
-        assert time.monotonic() < deadline, log.read_text()
-        time.sleep(0.02)
-    return found[1]

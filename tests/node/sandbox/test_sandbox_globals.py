@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 from eth_account import Account
 from eth_account.messages import encode_defunct
+from programs import absent
 from running import ACCOUNT, evaluated, failed, no_wallets, returned, run
 
 from reference_node.sandbox import Limits, Sandbox, SandboxUnavailable
@@ -22,18 +22,11 @@ ETHERS = Path(__file__).resolve().parents[2] / "js" / "node_modules" / "ethers" 
 KEY = "0x" + "11" * 32
 
 
-def missing(what: str, how: str) -> None:
-    """Skip, or in CI fail, because `what` is not there."""
-    if os.environ.get("CI"):
-        pytest.fail(f"{what} is missing: {how}")
-    pytest.skip(f"{what} is missing: {how}")
-
-
 def in_node() -> dict[str, Any]:
     """What the probe finds in Node.js."""
     node = shutil.which("node")
     if node is None:
-        missing("Node.js", "install it")
+        absent("Node.js is missing: install it")
     code = f"{PROBE.read_text()}\nmain().then((found) => console.log(JSON.stringify(found)));"
     done = subprocess.run([str(node), "-e", code], capture_output=True, text=True, check=True)  # noqa: S603 - our own script
     found: dict[str, Any] = json.loads(done.stdout)
@@ -111,7 +104,7 @@ def test_library_that_does_not_load_is_named(text: bytes | None, fault: str, tmp
 
 def test_ethers_signs_in_the_sandbox() -> None:
     if not ETHERS.is_file():
-        missing("ethers", "run `npm --prefix tests/js ci`")
+        absent("ethers is missing: run `npm --prefix tests/js ci`")
     code = """async function main({ pkpId, message }) {
       const wallet = new ethers.Wallet(await Service.Actions.getPrivateKey({ pkpId }));
       const typed = await wallet.signTypedData({ name: 'd' }, { M: [{ name: 'n', type: 'uint256' }] }, { n: 1n });
