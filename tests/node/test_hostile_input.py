@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from types import ModuleType
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
-from connecting import connect, exchange, status_of
+from connecting import connect, exchange, head, status_of
 from nodes import Running, refused
 
 from reference_node.api import route
@@ -283,15 +281,9 @@ def test_method_that_is_not_served_is_refused(running: Running, account: str, me
     ],
 )
 def test_what_is_not_http_is_refused_in_the_same_shape(running: Running, request_bytes: bytes) -> None:
-    where = urlsplit(str(running.http.base_url))
-    with socket.create_connection((where.hostname, where.port), timeout=60) as connection:
-        connection.sendall(request_bytes)
-        answer = b""
-        while received := connection.recv(65536):
-            answer += received
-    head, _, body = answer.partition(b"\r\n\r\n")
-    assert head.startswith(b"HTTP/1.1 400 ")
-    assert b"application/problem+json" in head.lower()
+    headers, _, body = exchange(running, request_bytes).partition(b"\r\n\r\n")
+    assert status_of(headers) == 400
+    assert b"application/problem+json" in headers.lower()
     assert json.loads(body)["code"] == "not-http"
 
 
@@ -315,9 +307,8 @@ def test_what_is_not_http_is_refused_in_the_same_shape(running: Running, request
     ],
 )
 def test_request_for_what_the_node_does_not_do_is_no_fault_of_it(running: Running, target: str, header: str) -> None:
-    answer = exchange(
-        running, f"{target} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n{header}\r\n\r\n".encode()
-    )
+    method, _, path = target.partition(" ")
+    answer = exchange(running, head(method, path, "Connection: close", header))
     assert 200 <= status_of(answer) < 500
     assert b"root:" not in answer
     assert running.read("get_node_chain_config")
@@ -396,14 +387,8 @@ def test_answers_that_nobody_reads_hold_up_nobody(running: Running) -> None:
 
 def test_request_that_ends_as_no_http_has_no_effect(running: Running, account: str) -> None:
     before = running.everything(account)
-    where = urlsplit(str(running.http.base_url))
-    head = f"POST /core/v1/create_wallet HTTP/1.1\r\nHost: x\r\nX-Api-Key: {account}\r\n"
-    with socket.create_connection((where.hostname, where.port), timeout=60) as connection:
-        connection.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\nno length\r\n".encode())
-        answer = b""
-        while received := connection.recv(65536):
-            answer += received
-    assert answer.startswith(b"HTTP/1.1 400 ")
+    begun = head("POST", "/core/v1/create_wallet", f"X-Api-Key: {account}", "Transfer-Encoding: chunked")
+    assert status_of(exchange(running, begun + b"no length\r\n")) == 400
     assert running.everything(account) == before
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,6 +11,9 @@ from reference_node.sandbox import RunResult, Sandbox
 from reference_node.strict_json import Json
 
 ACCOUNT = 7
+
+WAIT = 60
+"""Seconds in which anything that is to happen has happened, however busy the machine."""
 
 
 def no_wallets(name: str, argument: Mapping[str, Json]) -> Json:
@@ -45,3 +49,11 @@ def failed(result: RunResult) -> str:
     assert result.has_error, result.response
     assert result.response is None
     return [line for line in result.logs.split("\n") if not line.startswith("    at ")][-1]
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait for something that is about to happen."""
+    deadline = time.monotonic() + WAIT
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)

@@ -9,14 +9,12 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from running import failed, no_wallets, returned, run
+from running import WAIT, failed, no_wallets, returned, run, until
 
 from reference_node.sandbox import Limits, Sandbox, SandboxBroken, SandboxUnavailable
 from reference_node.sandbox.warm import LONG_RUN_NICENESS, SPARES, Forked, Zygote
@@ -24,7 +22,6 @@ from reference_node.sandbox.zygote import RUN_NICENESS
 
 HELLO = "async function main() { return 'hello' }"
 ENDLESS = "for (;;) {}"
-WAIT = 60
 
 LOCKED_DOWN_STATUS = {"Seccomp": "2", "NoNewPrivs": "1"}
 if os.getuid() == 0:
@@ -35,14 +32,6 @@ if os.getuid() == 0:
         "CapEff": 16 * "0",
     }
 LOCKED_DOWN = ("socket", *LOCKED_DOWN_STATUS.values())
-
-
-def until(condition: Callable[[], bool]) -> None:
-    """Wait for something that is about to happen."""
-    deadline = time.monotonic() + WAIT
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
 
 
 def children(process: int) -> set[int]:

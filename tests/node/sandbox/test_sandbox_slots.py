@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import queue
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
+from running import WAIT, until
 
 from reference_node.sandbox import Limits, SandboxBroken, SandboxBusy
 from reference_node.sandbox.slots import FairSlots
-
-WAIT = 30
 
 
 class Runs:
@@ -61,14 +59,6 @@ class Runs:
         self.slots.close()
         for thread in self._threads.values():
             thread.join(WAIT)
-
-
-def until(condition: Callable[[], bool]) -> None:
-    """Wait for something that is about to happen."""
-    deadline = time.monotonic() + WAIT
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.001)
 
 
 @pytest.fixture
