@@ -9,7 +9,7 @@ import pytest
 from eth_utils import keccak
 from web3 import Web3
 from web3.contract import Contract
-from web3.exceptions import BlockNotFound, ContractCustomError, TransactionNotFound
+from web3.exceptions import ContractCustomError
 
 from reference_node.chain.evm import EvmChain
 from reference_node.chain.rpc import JsonRpc
@@ -114,25 +114,3 @@ def test_web3_decodes_a_custom_error(contract: Contract) -> None:
     told = refused.value.data
     assert str(told).startswith(selector("Refused(uint256,address)"))
     assert BOB.address.hex() in str(told)
-
-
-def test_web3_pretends_with_a_state_override(contract: Contract) -> None:
-    slot = "0x" + "00" * 32
-    override = {contract.address: {"stateDiff": {slot: "0x" + "00" * 31 + "07"}}}
-    assert contract.functions.total().call({}, "latest", override) == 7
-    assert contract.functions.total().call() == 0
-
-
-def test_web3_finds_nothing_where_there_is_nothing(web3: Web3) -> None:
-    with pytest.raises(TransactionNotFound):
-        web3.eth.get_transaction_receipt(bytes(32))  # type: ignore[arg-type]
-    with pytest.raises(BlockNotFound):
-        web3.eth.get_block(99)
-
-
-def test_web3_sends_batches(web3: Web3) -> None:
-    with web3.batch_requests() as batch:
-        batch.add(web3.eth.get_block("latest"))
-        batch.add(web3.eth.get_block(0))
-        first, second = batch.execute()
-    assert first == second

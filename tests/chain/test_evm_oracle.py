@@ -92,11 +92,7 @@ PROGRAMS: dict[str, tuple[str, list[dict[str, Any]], dict[int, int]]] = {
         {0: 1, 1: 0},
     ),
     "selfdestruct of an old contract": (f"1 0 SSTORE 0x{NEW.hex()} SELFDESTRUCT", [{"value": 11}], {0: 1}),
-    "deep recursion": (
-        "0 SLOAD 1 ADD 0 SSTORE 0 0 0 0 0 ADDRESS GAS CALL POP",
-        [{"gas": 20_000_000}],
-        {},
-    ),
+    "deep recursion": ("0 SLOAD 1 ADD 0 SSTORE 0 0 0 0 0 ADDRESS GAS CALL POP", [{"gas": 20_000_000}], {}),
     "block values": (
         " ".join(f"{source} {slot} SSTORE" for slot, source in enumerate(BLOCK_VALUES)),
         [{}],

@@ -14,11 +14,7 @@ import httpx
 import pytest
 
 from reference_node.chain.external import ExternalChain
-from reference_node.chain.interface import (
-    Reverted,
-    TransactionRefused,
-    WrongChain,
-)
+from reference_node.chain.interface import Reverted, TransactionRefused, WrongChain
 from reference_node.chain.payers import PayerPool
 from reference_node.chain.rpc import JsonRpc
 

@@ -30,33 +30,10 @@ BEFORE = (CHAIN.blocks.latest, CHAIN.balance(ALICE.address), CHAIN.storage(CONTR
 
 METHODS = sorted(RPC._methods)  # the names are nowhere public
 MEMBERS = [
-    "from",
-    "to",
-    "data",
-    "input",
-    "value",
-    "gas",
-    "gasPrice",
-    "maxFeePerGas",
-    "maxPriorityFeePerGas",
-    "nonce",
-    "type",
-    "chainId",
-    "accessList",
-    "address",
-    "storageKeys",
-    "authorizationList",
-    "balance",
-    "code",
-    "state",
-    "stateDiff",
-    "blockHash",
-    "blockNumber",
-    "requireCanonical",
-    "fromBlock",
-    "toBlock",
-    "topics",
-]
+    "from", "to", "data", "input", "value", "gas", "gasPrice", "maxFeePerGas", "maxPriorityFeePerGas", "nonce", "type",
+    "chainId", "accessList", "address", "storageKeys", "authorizationList", "balance", "code", "state", "stateDiff",
+    "blockHash", "blockNumber", "requireCanonical", "fromBlock", "toBlock", "topics",
+]  # fmt: skip
 
 hexes = st.one_of(
     st.sampled_from(["0x", "0x0", "0x1", "0x00", "0xff", "0x5208", "0x" + "00" * 32, "0x" + "ff" * 32]),
@@ -72,8 +49,7 @@ scalars = st.one_of(
 values = st.recursive(
     st.one_of(hexes, tags, scalars),
     lambda inner: st.one_of(
-        st.lists(inner, max_size=4),
-        st.dictionaries(st.one_of(st.sampled_from(MEMBERS), hexes), inner, max_size=4),
+        st.lists(inner, max_size=4), st.dictionaries(st.one_of(st.sampled_from(MEMBERS), hexes), inner, max_size=4)
     ),
     max_leaves=8,
 )
@@ -83,13 +59,9 @@ authorizations = st.lists(
 calls = st.fixed_dictionaries(
     {"to": hexes},
     optional={
-        "authorizationList": authorizations,
-        "from": hexes,
-        "data": hexes,
-        "value": hexes,
-        "gas": hexes,
+        **dict.fromkeys(["from", "data", "value", "gas", "nonce"], hexes),
         "accessList": values,
-        "nonce": hexes,
+        "authorizationList": authorizations,
     },
 )
 params = st.lists(st.one_of(values, calls, hexes, tags), max_size=4)
@@ -98,13 +70,7 @@ requests = st.one_of(
         {"jsonrpc": st.just("2.0"), "id": st.integers(), "method": st.sampled_from(METHODS), "params": params}
     ),
     st.fixed_dictionaries(
-        {},
-        optional={
-            "jsonrpc": scalars,
-            "id": values,
-            "method": st.one_of(values, st.sampled_from(METHODS)),
-            "params": values,
-        },
+        {}, optional={"jsonrpc": scalars, "id": values, "method": values | st.sampled_from(METHODS), "params": values}
     ),
 )
 

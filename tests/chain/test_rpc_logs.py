@@ -15,11 +15,8 @@ from reference_node.chain.rpc_requests import CHOICES
 from reference_node.chain.rpc_values import InvalidParams, RpcError
 
 from .bytecode import COUNTER, init_code, word
+from .rpc_asking import hexed
 from .wallets import ALICE
-
-
-def hexed(raw: bytes) -> str:
-    return "0x" + raw.hex()
 
 
 class Logging:
