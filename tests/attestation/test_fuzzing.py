@@ -8,12 +8,7 @@ import random
 import pytest
 
 from conformance.selftest.attestation import fuzzer, fuzzing, meaning
-from conformance.selftest.attestation.mutation import (
-    INTERESTING_VALUES,
-    bytes_mutated,
-    text_mutated,
-    value_mutated,
-)
+from conformance.selftest.attestation.mutation import INTERESTING_VALUES, bytes_mutated, text_mutated, value_mutated
 from conformance.selftest.attestation.sound_evidence import SoundEvidence, identity
 from conformance.selftest.attestation.sound_quote import SoundQuote, bit_flipped
 from conformance.verify import Verified

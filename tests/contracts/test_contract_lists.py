@@ -3,20 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from world import (
-    ACCOUNT,
-    ADMIN_PAYER,
-    CID,
-    KEY,
-    NEW_CID,
-    NEW_KEY,
-    PAYER,
-    PKP,
-    SECOND_CID,
-    World,
-    hash_of,
-    permissions,
-)
+from world import ACCOUNT, ADMIN_PAYER, CID, KEY, NEW_CID, NEW_KEY, PAYER, PKP, SECOND_CID, World, hash_of, permissions
 
 LISTS = ("listUsageApiKeys", "listGroups", "listWallets", "listActions")
 GROUP_LISTS = ("listWalletsInGroup", "listActionsInGroup")

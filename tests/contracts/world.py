@@ -180,52 +180,22 @@ WRITES = (
         ("UsageApiKeyMetadataUpdated", ACCOUNT, KEY, "changed", "labels"),
     ),
     Write("removeUsageApiKey", (KEY,), ("UsageApiKeyRemoved", ACCOUNT, KEY)),
-    Write(
-        "addGroup",
-        ("new", "group", [], []),
-        ("GroupAdded", ACCOUNT, 3, "new", "group", (), ()),
-    ),
+    Write("addGroup", ("new", "group", [], []), ("GroupAdded", ACCOUNT, 3, "new", "group", (), ())),
     Write(
         "updateGroup",
         (1, "changed", "group", [pkp_id(SECOND_PKP)], [SECOND_CID, WILDCARD]),
         ("GroupUpdated", ACCOUNT, 1, "changed", "group", (pkp_id(SECOND_PKP),), (SECOND_CID, WILDCARD)),
     ),
     Write("removeGroup", (1,), ("GroupRemoved", ACCOUNT, 1)),
-    Write(
-        "addActionToGroup",
-        (1, SECOND_CID),
-        ("ActionAddedToGroup", ACCOUNT, 1, SECOND_CID),
-    ),
-    Write(
-        "removeActionFromGroup",
-        (1, CID),
-        ("ActionRemovedFromGroup", ACCOUNT, 1, CID),
-    ),
-    Write(
-        "changeActionsOfGroup",
-        (1, [SECOND_CID], []),
-        ("ActionAddedToGroup", ACCOUNT, 1, SECOND_CID),
-    ),
-    Write(
-        "addPkpsToGroup",
-        (1, [pkp_id(SECOND_PKP)]),
-        ("PkpAddedToGroup", ACCOUNT, 1, pkp_id(SECOND_PKP)),
-    ),
-    Write(
-        "addPkpToGroup",
-        (1, pkp_id(SECOND_PKP)),
-        ("PkpAddedToGroup", ACCOUNT, 1, pkp_id(SECOND_PKP)),
-    ),
-    Write(
-        "removePkpFromGroup",
-        (1, pkp_id(PKP)),
-        ("PkpRemovedFromGroup", ACCOUNT, 1, pkp_id(PKP)),
-    ),
+    Write("addActionToGroup", (1, SECOND_CID), ("ActionAddedToGroup", ACCOUNT, 1, SECOND_CID)),
+    Write("removeActionFromGroup", (1, CID), ("ActionRemovedFromGroup", ACCOUNT, 1, CID)),
+    Write("changeActionsOfGroup", (1, [SECOND_CID], []), ("ActionAddedToGroup", ACCOUNT, 1, SECOND_CID)),
+    Write("addPkpsToGroup", (1, [pkp_id(SECOND_PKP)]), ("PkpAddedToGroup", ACCOUNT, 1, pkp_id(SECOND_PKP))),
+    Write("addPkpToGroup", (1, pkp_id(SECOND_PKP)), ("PkpAddedToGroup", ACCOUNT, 1, pkp_id(SECOND_PKP))),
+    Write("removePkpFromGroup", (1, pkp_id(PKP)), ("PkpRemovedFromGroup", ACCOUNT, 1, pkp_id(PKP))),
     Write("addAction", (NEW_CID, "new", "action"), ("ActionAdded", ACCOUNT, NEW_CID, "new", "action")),
     Write(
-        "updateActionMetadata",
-        (CID, "changed", "action"),
-        ("ActionMetadataUpdated", ACCOUNT, CID, "changed", "action"),
+        "updateActionMetadata", (CID, "changed", "action"), ("ActionMetadataUpdated", ACCOUNT, CID, "changed", "action")
     ),
     Write("deleteAction", (CID,), ("ActionDeleted", ACCOUNT, CID)),
 )

@@ -149,14 +149,6 @@ def test_file_that_is_no_ledger_is_refused_and_left_alone(file: Path) -> None:
         Ledger(file)
 
 
-def test_ledger_of_a_newer_node_is_refused(file: Path) -> None:
-    Ledger(file).close()
-    with closing(sqlite3.connect(file)) as other:
-        other.execute("PRAGMA user_version = 99")
-    with pytest.raises(LedgerError, match="use a newer node"):
-        Ledger(file)
-
-
 def test_folder_that_does_not_exist_is_told(tmp_path: Path) -> None:
     with pytest.raises(LedgerError, match="No such file"):
         Ledger(tmp_path / "nowhere" / "ledger.sqlite")
