@@ -14,7 +14,12 @@ ANSWER_SECONDS = 60
 
 def connect(running: Running) -> socket.socket:
     """An open connection to the node."""
-    where = urlsplit(str(running.http.base_url))
+    return connect_to(str(running.http.base_url))
+
+
+def connect_to(url: str) -> socket.socket:
+    """An open connection to who listens there."""
+    where = urlsplit(url)
     return socket.create_connection((where.hostname, where.port), timeout=ANSWER_SECONDS)
 
 

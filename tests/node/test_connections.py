@@ -9,10 +9,9 @@ import socket
 import ssl
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
-from connecting import connect, exchange, head, status_of, statuses, until_closed
+from connecting import connect, connect_to, exchange, head, status_of, statuses, until_closed
 from nodes import Running, serving
 from processes import client, node_process
 
@@ -95,9 +94,8 @@ def test_more_silent_connections_than_files_do_not_stop_an_honest_one(tmp_path: 
             process, ready = stack.enter_context(node_process(tmp_path / "ready.json"))
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, before)
-        where = urlsplit(ready["base_url"])
         for _ in range(files + 50):
-            stack.enter_context(socket.create_connection((where.hostname, where.port), timeout=60))
+            stack.enter_context(connect_to(ready["base_url"]))
         with client(ready) as honest:
             assert honest.get(PAYERS).status_code == 200
         process.terminate()
@@ -306,11 +304,10 @@ def test_requests_sent_at_once_are_answered_in_order(running: Running) -> None:
 def test_silent_tls_connections_do_not_stop_an_honest_one() -> None:
     settings = Settings(port=0, tls_domain="node.example", tls_port=0)
     with serving(settings) as running, contextlib.ExitStack() as silent:
-        where = urlsplit(str(running.ready["https_url"]))
         for _ in range(300):
-            silent.enter_context(socket.create_connection((where.hostname, where.port), timeout=60))
+            silent.enter_context(connect_to(running.ready["https_url"]))
         context = ssl.create_default_context(cadata=running.ready["tls_root_certificate"])
-        raw = silent.enter_context(socket.create_connection((where.hostname, where.port), timeout=60))
+        raw = silent.enter_context(connect_to(running.ready["https_url"]))
         with context.wrap_socket(raw, server_hostname="node.example") as honest:
             honest.sendall(head("GET", PAYERS, "Connection: close"))
             assert status_of(until_closed(honest)) == 200

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-import socket
 from pathlib import Path
-from urllib.parse import urlsplit
 
+from connecting import connect_to
 from processes import node_process
 
 import reference_node
@@ -38,9 +37,8 @@ def test_every_logger_of_the_node_shares_one_limit() -> None:
 
 def test_clients_that_speak_no_http_leave_no_line(tmp_path: Path) -> None:
     with node_process(tmp_path / "ready.json") as (process, ready):
-        where = urlsplit(ready["base_url"])
         for _ in range(5):
-            with socket.create_connection((where.hostname, where.port), timeout=60) as connection:
+            with connect_to(ready["base_url"]) as connection:
                 connection.sendall(b"nonsense\r\n\r\n")
                 assert connection.recv(20).startswith(b"HTTP/1.1 400")
         process.terminate()

@@ -14,9 +14,9 @@ import subprocess
 import sys
 from pathlib import Path
 from unittest import mock
-from urllib.parse import urlsplit
 
 import pytest
+from connecting import connect_to
 from nodes import Running
 from processes import client, command, environment, node_process
 
@@ -76,9 +76,8 @@ def test_node_stops_although_calls_go_on_for_long(tmp_path: Path) -> None:
     endless = {nowhere: {"code": "0x5b600056"}}
     call = {"jsonrpc": "2.0", "id": 1, "method": "eth_call", "params": [{"to": nowhere}, "latest", endless]}
     with node_process(tmp_path / "ready.json") as (process, ready):
-        where = urlsplit(ready["base_url"])
         body = json.dumps([call] * 6).encode()
-        with socket.create_connection((where.hostname, where.port), timeout=60) as connection:
+        with connect_to(ready["base_url"]) as connection:
             head = b"POST /rpc HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
             connection.sendall(head % len(body) + body)
             with client(ready) as http:  # by the time that this is answered, the batch has been read
@@ -314,16 +313,14 @@ def test_interpreter_that_can_not_be_run_is_told(monkeypatch: pytest.MonkeyPatch
 
 
 def test_half_sent_body_does_not_keep_the_node_from_ending(tmp_path: Path) -> None:
-    with node_process(tmp_path / "ready.json") as (process, ready):
-        where = urlsplit(ready["base_url"])
-        with socket.create_connection((where.hostname, where.port), timeout=60) as connection:
-            head = "POST /core/v1/new_account HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-            connection.sendall(f"{head}Content-Length: 100\r\n\r\n{{".encode())
-            with client(ready) as http:  # by the time that this is answered, the head has been read
-                assert http.get("/core/v1/openapi.json").status_code == 200
-            process.send_signal(signal.SIGTERM)
-            assert connection.recv(20).startswith(b"HTTP/1.1 408")
-            output, _ = process.communicate(timeout=60)
+    with node_process(tmp_path / "ready.json") as (process, ready), connect_to(ready["base_url"]) as connection:
+        head = "POST /core/v1/new_account HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        connection.sendall(f"{head}Content-Length: 100\r\n\r\n{{".encode())
+        with client(ready) as http:  # by the time that this is answered, the head has been read
+            assert http.get("/core/v1/openapi.json").status_code == 200
+        process.send_signal(signal.SIGTERM)
+        assert connection.recv(20).startswith(b"HTTP/1.1 408")
+        output, _ = process.communicate(timeout=60)
     assert process.returncode == 0
     assert "Traceback" not in output
     assert "exceeded" not in output

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import socket
 import ssl
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from connecting import connect_to
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 from nodes import Running, refused, serving
@@ -38,9 +37,8 @@ def connected(
 ) -> Iterator[ssl.SSLSocket]:
     """A bare connection to the node under this name."""
     trusting = trusting or ssl.create_default_context(cadata=running.ready["tls_root_certificate"])
-    where = urlsplit(running.ready["https_url"])
     with (
-        socket.create_connection((where.hostname, where.port), timeout=60) as plain,
+        connect_to(running.ready["https_url"]) as plain,
         trusting.wrap_socket(plain, server_hostname=name, session=session) as secure,
     ):
         yield secure
@@ -121,9 +119,8 @@ def test_certificate_ages_with_the_clock() -> None:
 
 
 def test_client_that_speaks_no_tls_leaves_the_server_running(attested: Running) -> None:
-    where = urlsplit(attested.ready["https_url"])
     for garbage in (b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03\x01\xff\xff" + b"x" * 50, b""):
-        with socket.create_connection((where.hostname, where.port), timeout=60) as connection:
+        with connect_to(attested.ready["https_url"]) as connection:
             connection.sendall(garbage)
     with https(attested) as http:
         assert http.get("/info").status_code == 200
