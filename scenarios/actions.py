@@ -151,18 +151,19 @@ def any_cid_in_a_group(judge: Judge, node: Node) -> None:
 @case("two-versions-are-two-actions", requirements=["ACT-040", "ACT-050", "ACT-090"], needs=NEEDS)
 def two_versions_are_two_actions(judge: Judge, node: Node) -> None:
     """The CIDv0 and the CIDv1 of one content are two actions, each under keccak256 of its own text."""
-    alice = account(judge, node)
-    for number, (cid, hashed) in enumerate(VERSIONS.items(), 1):
+    for cid, hashed in VERSIONS.items():
+        alice = account(judge, node)
         g = alice.group()
         node.groups.add_action(alice.key, g, Cid(cid))
         alice.register(Cid(cid))
         lists = node.actions.list(alice.key, g), node.actions.list(alice.key)
-        judge.set_up([*map(len, lists)] == [1, number], "lists of as many actions as were added")
+        judge.set_up([*map(len, lists)] == [1, 1], "lists of the one action that was added")
         with judge.apart():
             for listed in lists:
                 own = member(only(listed, "hashed_cid", hashed), "hashed_cid")
                 judge.that(printed(own).startswith("0x"), "a hash that begins with 0x", own)
-    with judge("ACT-050"):
+    with judge("ACT-050", why="each is registered beside the other"):
+        alice.register(Cid(next(iter(VERSIONS))))
         hashes = pluck(node.actions.list(alice.key), "hashed_cid")
         judge.same_hexes(hashes, [*VERSIONS.values()], "the account's actions", any_order=True)
 
