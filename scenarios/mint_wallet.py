@@ -12,7 +12,7 @@ from conformance.service.acceptance import must_accept
 from conformance.service.accounts import ChainSecuredAccount
 from conformance.service.admin_writes import writes_by_admin
 from conformance.service.at_once import send_at_once
-from conformance.service.bindings import one_group
+from conformance.service.bindings import bound, one_group
 from conformance.service.derivations import ID_RULE, account_hash, pkp_id, wallet_hash
 from conformance.service.envelopes import billing_auth, sign_envelope
 from conformance.service.lists import only
@@ -156,17 +156,17 @@ def registered_wallet_signs(judge: Judge, node: Node) -> None:
     x = node.actions.prepared()
     alice = node.accounts.new().key
     own, key = node.pkps.create(alice), node.usage_keys.executing_in(alice, 0)
+    g = bound(node, alice, [own], [x])
     account = node.accounts.converted(alice, node.wallets.new("carol"))
     minted = node.minting.wallet(account.admin)
     registered = node.minting.register(account, minted)
     wallet = Pkp(pkp_id(minted.address, node.session.stated(ID_RULE)), minted.address, registered)
-    write = writes_by_admin(node, account)
     # Registered, it is in no group yet.
-    write("add_group", "g", "d", [own.id], [x.hash])
     control = node.signing.must_sign(key, x, own).accepted
     with judge():
         node.signing.must_be_refused(key, x, wallet, control=control, classes=["any"])
-    write("add_group", "h", "d", [wallet.id], [x.hash])
+    # In the group of the other wallet: this is not about runs that a second group permits.
+    writes_by_admin(node, account)("add_pkp_to_group", g, wallet.id)
     with judge():
         node.signing.must_sign(key, x, wallet)
 
