@@ -309,7 +309,7 @@ def check_pages(judge: Judge, node: Node, request: OutgoingRequest, items: Seque
     judge.set_up(bool(items), "a list that shows what was added")
     with judge.apart("LIST-040"):
         first = read_page(node.session, request, 0, 2)
-        judge.same(len(first), 2, "the number of items on the first page of two")
+        judge.that(len(first) <= 2, "at most two items on a page of two", first)
     with judge.apart("LIST-050"):
         by_two = read_pages(node.session, request, 2)
         judge.that(counted(by_two) == counted(items), f"each of {len(items)} items once on the pages of two", by_two)
