@@ -251,8 +251,7 @@ def removal_of_a_group(judge: Judge, node: Node) -> None:
     # The account key needs a group as well (EXEC-120).
     keys = running(node, on.alice, on.key, both, every)
     runs = {key: signing.must_sign(key, on.x, on.p).accepted for key in keys}
-    for of_both in (both, every):
-        signing.must_sign(of_both, on.y, on.q)
+    *_, in_h = (signing.must_sign(of_both, on.y, on.q).accepted for of_both in (both, every))
     uses_none = node.runs.request(on.key, plain.code)
     succeeds = node.runs.must_succeed(uses_none).accepted
     with judge("GRPLIFE-100", why="a group that usage keys name is removed like any other"):
@@ -264,6 +263,8 @@ def removal_of_a_group(judge: Judge, node: Node) -> None:
             signing.must_be_refused(key, on.x, on.p, control=runs[key])
     with judge.apart(*loses):
         must_refuse(node.session, uses_none, ["forbidden"], control=succeeds, unchanged=[])
+    with judge.apart("GRPLIFE-110", why="a key that has lost its only group runs in no other one"):
+        signing.must_be_refused(on.key, on.y, on.q, control=in_h)
     with judge.apart("GRPLIFE-130"):
         for key in (both, every):
             signing.must_sign(key, on.y, on.q)
