@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from itertools import count
+from itertools import count, groupby
 
 from conformance.endpoints.conversation import OF_JQ
 from conformance.report.concerned import answers, concerned, otherwise_before, request_of, searched, unchanged_since
@@ -89,7 +89,7 @@ def story(conversation: Conversation | ConversationShown | None, about: str = ""
     full = {told[-1], *otherwise_before(exchanges[:last], exchanges[last])}
     untold = {*HASH_OR_ADDRESS.findall(about)} - {*values}
     full |= {number for number in told if answers(exchanges[number], untold)}
-    *steps, failing = _with_gaps(exchanges, told, names, conversation.left_out, full)
+    *steps, failing = _once(_with_gaps(exchanges, told, names, conversation.left_out, full))
     beside = _beside([exchanges[number] for number in others], exchanges[last], names)
     return Story((*steps, failing + unchanged_since(exchanges[:last], exchanges[last]), *beside), names)
 
@@ -174,6 +174,16 @@ def _spelled(address: str, name: str) -> Iterator[tuple[str, str]]:
     """An address or hash as it was given, and in small letters."""
     yield address.lower(), f"{name} in small letters"
     yield address, name
+
+
+def _once(steps: Iterable[str]) -> Iterator[str]:
+    """The steps, equal ones in a row told once; the last one is told in any case."""
+    *before, last = steps
+    for told, alike in groupby(before):
+        yield told
+        if more := len([*alike]) - 1:
+            yield f"(the same {more} more {'times' if more > 1 else 'time'})"
+    yield last
 
 
 RESTARTED = "(the node is restarted)"

@@ -127,6 +127,7 @@ def _told(body: str, most: int = 0) -> str:
     return text
 
 
+CLOCK_RIGHT = "the node's clock right"
 NAMED_EMPTY = 4
 """How many members that are false or empty are named; of more, the number is told."""
 
@@ -197,11 +198,26 @@ def _request_line(exchange: Exchanged) -> str:
 
 
 def asked_for(exchange: Exchanged) -> str:
-    """The operation that was called, with a method that no such one has; the request line of other requests."""
-    called = exchange.contract.function if exchange.contract else exchange.operation or _request_line(exchange)
+    """The operation that was called, with a method that no such one has; the request line of other requests.
+
+    A request to the clock of the node's control says what it sets.
+    """
+    called = exchange.contract.function if exchange.contract else exchange.operation
+    called = called or _clock(exchange) or _request_line(exchange)
     is_write_by_get = exchange.method == "GET" and writes(exchange)
     rare = exchange.operation and (is_write_by_get or exchange.method not in USUAL_METHODS)
     return f"{called} by {exchange.method}" if rare else called
+
+
+def _clock(exchange: Exchanged) -> str:
+    """``the node's clock 301 s ahead``; empty for other requests."""
+    if not urlsplit(exchange.url).path.endswith("/clock"):
+        return ""
+    with suppress(ValueError):
+        offset = member(parse(exchange.request_body or ""), "offset_seconds")
+        if isinstance(offset, int):
+            return f"the node's clock {abs(offset)} s {'ahead' if offset > 0 else 'behind'}" if offset else CLOCK_RIGHT
+    return ""
 
 
 def _members(exchange: Exchanged, above: Exchanged | None, *, in_full: bool) -> str:

@@ -111,6 +111,21 @@ def test_failures_that_the_story_tells_are_not_told_once_more() -> None:
     assert ("too: " in apart, "1 more" in apart) == (False, True)
 
 
+def test_story_tells_equal_steps_once_and_how_the_clock_was_set() -> None:
+    proof = replace(asked("balance"), method="GET", request_headers={"X-Wallet-Auth": "[redacted]"})
+    clocks = [
+        replace(asked("", f'{{"offset_seconds": {offset}}}'), url="http://127.0.0.1/control/clock", operation="")
+        for offset in (0, -60, 301)
+    ]
+    told = story(Conversation((proof, proof, proof, *clocks, proof)))
+    assert told.steps == (
+        "X-Wallet-Auth: balance → 200, {}",
+        "(the same 2 more times)",
+        "… the node's clock right, the node's clock 60 s behind, the node's clock 301 s ahead",
+        "X-Wallet-Auth: balance → 200, {}",
+    )
+
+
 def test_story_names_both_keys_of_a_request_with_two() -> None:
     headers = {"X-Api-Key": "${API_KEY_1}", "Authorization": "Bearer ${API_KEY_2}"}
     both = replace(CONVERSATION.exchanges[9], request_headers=headers)
