@@ -128,7 +128,12 @@ def is_word(value: str) -> bool:
 
 def names_of(exchanges: Sequence[Exchanged], told: Sequence[int]) -> dict[str, str]:
     """Variable to name: alice for the first account of the steps that are told, K2 for their second usage key."""
-    kinds = {variable: _kind(exchange, variable) for exchange in exchanges for variable in exchange.given}
+    wallets = {name for one in exchanges for name in AS_A_WALLET.findall(one.request_body or "")}
+    kinds = {
+        variable: _kind(exchange, variable) or ("P" if variable in wallets else "")
+        for exchange in exchanges
+        for variable in exchange.given
+    }
     in_steps = dict.fromkeys(name for number in told for name in variables_of(exchanges[number]) if name in kinds)
     names = _accounts(exchanges)
     numbers: Counter[str] = Counter()
@@ -148,6 +153,8 @@ def names_of(exchanges: Sequence[Exchanged], told: Sequence[int]) -> dict[str, s
     return names | {name: _name(kind, at, name) for kind, these in unnamed for at, name in enumerate(these, 1)}
 
 
+AS_A_WALLET = re.compile(r'"pkp_?[iI]d": ?"\$\{?([A-Z][A-Z0-9_]*_[0-9]+)\}?"')
+"""The variable of a wallet's id, which an event of the contract may have given, in a request."""
 CALLED = re.compile(r'"(\w+) of a conformance case"')
 """How the suite describes an account that its case gives a name."""
 

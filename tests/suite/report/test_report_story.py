@@ -126,6 +126,13 @@ def test_story_tells_equal_steps_once_and_how_the_clock_was_set() -> None:
     )
 
 
+def test_wallet_that_an_event_gave_is_named_as_what_it_is() -> None:
+    registered = replace(asked("", TOPICS_2=".result.logs[0].topics[2]"), url="http://127.0.0.1/rpc", operation="")
+    run = asked("run_action", '{"jsParams":{"pkpId":"${TOPICS_2}"}}', by="API_KEY_1", status=403, answer=REFUSAL)
+    told = story(Conversation((asked("new_account", API_KEY_1=".api_key"), registered, run)))
+    assert told.steps[-1] == "alice: run_action jsParams {pkpId:P} → 403, not-permitted: no group lists it"
+
+
 def test_story_names_both_keys_of_a_request_with_two() -> None:
     headers = {"X-Api-Key": "${API_KEY_1}", "Authorization": "Bearer ${API_KEY_2}"}
     both = replace(CONVERSATION.exchanges[9], request_headers=headers)
