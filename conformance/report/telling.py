@@ -22,8 +22,9 @@ from conformance.report.objects import (
 )
 from conformance.service.session import DESCRIPTION, LABEL
 from conformance.values.json_text import parse, written
-from conformance.values.json_values import member
+from conformance.values.json_values import MISSING, member
 from conformance.values.shown_text import cut, plain
+from conformance.values.typed_data import domain_fields, message_fields
 
 REFUSED = 400
 USUAL_METHODS = frozenset({"GET", "POST"})
@@ -309,15 +310,24 @@ def _envelope(value: object) -> str:
 
 
 def _other_types(types: object, structs: Mapping[str, Sequence[str]]) -> str:
-    """The types of typed data where they are not those of its values, in their order; else nothing."""
+    """The types of typed data where they are not those of its values, in their order; else nothing.
+
+    Of a field that has another type than it must have, the type is told, too.
+    """
     if not isinstance(types, dict):
         return ""
-    told = {name: [str(member(field, "name")) for field in fields] for name, fields in types.items()
-            if isinstance(fields, list)}  # fmt: skip
+    told = {name: [*map(_field, fields)] for name, fields in types.items() if isinstance(fields, list)}
     other = [f"{name}({','.join(fields)})" for name, fields in told.items() if fields != structs.get(name)]
     return f" with types {', '.join(other)}" if other else ""
 
 
+def _field(field: object) -> str:
+    name, kind = member(field, "name"), member(field, "type")
+    return str(name) if kind in (MISSING, TYPES_OF_FIELDS.get(str(name))) else f"{name}:{kind}"
+
+
+TYPES_OF_FIELDS = {field["name"]: field["type"] for field in (*domain_fields(), *message_fields())}
+"""By the name of a field of an envelope ("Typed-data envelope")."""
 JSON_TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"')
 OTHER_KINDS = re.compile(r"-?[\d.]+|true|false|null|")
 """Texts that look like a value of another kind without their quotes."""

@@ -583,9 +583,12 @@ def test_envelope_is_told_by_what_it_says_and_who_shows_it() -> None:
         replace(asked("balance", answer='{"balance_cents":1}'), request_headers={"X-Wallet-Auth": header})
         for header in ("[redacted]", f"{json.dumps(typed_data)} [redacted]")
     )
-    other = body.replace('"EIP712Domain":', '"Other": [{"name": "issuedAt"}], "EIP712Domain":')
+    fields = (
+        '"Other": [{"name": "issuedAt", "type": "uint256"}, {"name": "address", "type": "bytes20"}], "EIP712Domain":'
+    )
+    other = body.replace('"EIP712Domain":', fields)
     (shown,) = steps_of(asked("create_wallet_with_signature", other))
-    assert '{address:0x12,issuedAt:"7",chainId:"5"} with types Other(issuedAt), ' in shown
+    assert '{address:0x12,issuedAt:"7",chainId:"5"} with types Other(issuedAt,address:bytes20), ' in shown
     (told,) = steps_of(minted)
     assert 'typed_data CreateWallet {address:0x12,issuedAt:"7",chainId:"5"}, ' in told
     assert steps_of(proof)[-1] == 'X-Wallet-Auth: balance → 200, {"balance_cents":1}'
