@@ -7,7 +7,7 @@ sign something.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import count
 from typing import NamedTuple, Self
 
@@ -143,7 +143,11 @@ class Wallet:
         return Signed(r, s, v + 27)
 
     def sign_so_that(self, digest: bytes, fits: Callable[[Signed], bool]) -> Signed:
-        """The first signature of 32 bytes that fits, with s in the lower half (SEC 1, 4.1.3)."""
+        """The first signature of 32 bytes that fits, of those by one nonce after another."""
+        return next(filter(fits, self._signatures(digest)))
+
+    def _signatures(self, digest: bytes) -> Iterator[Signed]:
+        """Signatures of 32 bytes without end, with s in the lower half (SEC 1, 4.1.3)."""
         secret = int(self.private_key, 16)
         for number in count():
             nonce = keccak(text=f"{self.private_key}|{digest.hex()}|{number}")
@@ -151,7 +155,4 @@ class Wallet:
             r, k = int.from_bytes(point[:32]) % CURVE_ORDER, int.from_bytes(nonce)
             s = pow(k, -1, CURVE_ORDER) * (int.from_bytes(digest) + r * secret) % CURVE_ORDER
             signed = Signed(r, s, 27 + point[-1] % 2)
-            signed = signed if s <= CURVE_ORDER // 2 else signed.twin
-            if fits(signed):
-                return signed
-        raise AssertionError("a count has no end")
+            yield signed if s <= CURVE_ORDER // 2 else signed.twin

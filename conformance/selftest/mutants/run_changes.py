@@ -37,6 +37,23 @@ def what_was_permitted_stays_permitted(node: Node) -> None:
     change_verdicts(node, remembered)
 
 
+@mutant("GRPLIFE-110", also="GRPLIFE-120 GRPLIFE-160 UKEY-270 UKEY-300")
+def removed_group_becomes_all_groups(node: Node) -> None:
+    """Leave 0, the wildcard, in place of a removed group in the `execute_in_groups` of usage keys."""
+
+    def remove(write: Write, key: int, group_id: int) -> None:
+        account = account_of(node, key)
+        held = node.accounts.usage_keys(account, 0, 100)
+        write(key, group_id)
+        for one in held:
+            if group_id in (groups := one.permissions.execute_in_groups):
+                left = [0 if group == group_id else group for group in groups]
+                permissions = replace(one.permissions, execute_in_groups=left)
+                node.accounts.update_usage_key(account, one.key_hash, one.name, one.description, permissions)
+
+    wrap(node.accounts, "remove_group", remove)
+
+
 @mutant(
     each=[
         row("update_group", breaks="EXEC-230 GRPLIFE-050", also="GRPLIFE-070 GRPLIFE-080"),
