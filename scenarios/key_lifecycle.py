@@ -313,12 +313,14 @@ def what_a_removed_key_made_remains(judge: Judge, node: Node) -> None:
 def judge_update(judge: Judge, trial: ScopeTrial, key: str, row: Permissions) -> None:
     """The key opens what its last update carries, and nothing else."""
     opened, carried = trial.opens(key), opened_by(row)
+    kept, left = ([one for one in opened if (one in carried) == is_carried] for is_carried in (True, False))
+    at = trial.shown_at(kept, carried), trial.shown_at(left, [])
     if opened != carried:
         trial.must_open_when_new([row])
     with judge.apart("KEYLIFE-020"):
-        judge.same([one for one in carried if one in opened], carried, "of what the update carries, what the key opens")
+        judge.same(kept, carried, "of what the update carries, what the key opens", at[0])
     with judge.apart("KEYLIFE-030"):
-        judge.same([one for one in opened if one not in carried], [], "of what it does not carry, what the key opens")
+        judge.same(left, [], "of what it does not carry, what the key opens", at[1])
 
 
 @case("update-replaces-permissions", requirements=["KEYLIFE-020", "KEYLIFE-030", "KEYLIFE-040"], needs=NEEDS)
@@ -356,10 +358,9 @@ def update_without_a_field(judge: Judge, node: Node) -> None:
     trial = ScopeTrial(node.session, alice)
     key = node.usage_keys.add(alice, ALL_PERMISSIONS).key
     with judge():
-        updated = update_without_permissions(node, alice, key)
-        judge.same(
-            trial.opens(key), [] if updated else ALL_GATED, "the operations that the key may call after the update"
-        )
+        expected = [] if update_without_permissions(node, alice, key) else ALL_GATED
+        opened, told = trial.opens(key), "the operations that the key may call after the update"
+        judge.same(opened, expected, told, trial.shown_at(opened, expected))
 
 
 @case(
@@ -430,7 +431,9 @@ def removed_key_opens_nothing(judge: Judge, node: Node) -> None:
     node.usage_keys.remove(alice, key)
     lists = node.session.accept(node.session.request("list_groups", alice, **page))[1]
     with judge():
-        judge.same(trial.opens(key), [], "the operations that the key may call after its removal")
+        opened = trial.opens(key)
+        at = trial.shown_at(opened, [])
+        judge.same(opened, [], "the operations that the key may call after its removal", at)
         # To a node that does not know the key, it is no credential at all.
         must_refuse(node.session, request, ["unauthenticated"], control=lists, unchanged=[])
 
@@ -448,7 +451,9 @@ def next_key_inherits_nothing(judge: Judge, node: Node) -> None:
     node.usage_keys.remove(on.alice, everything)
     after = node.usage_keys.add(on.alice, FIRST).key
     with judge():
-        judge.same(trial.opens(after), opened_by(FIRST), "the operations that the next key may call")
+        opened, expected = trial.opens(after), opened_by(FIRST)
+        at = trial.shown_at(opened, expected)
+        judge.same(opened, expected, "the operations that the next key may call", at)
         node.signing.must_be_refused(after, on.x, on.p, control=runs)
 
 

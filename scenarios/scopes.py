@@ -135,14 +135,13 @@ def each_scope_can_be_granted(judge: Judge, node: Node) -> None:
             key = node.usage_keys.add(alice, alone).key
             opened = trial.opens(key, group=group)
         own = opened_by(alone)
+        of_others, of_own = ([one for one in opened if (one in own) == is_own] for is_own in (False, True))
+        at = trial.shown_at(of_others, []), trial.shown_at(of_own, own)
         with judge.apart("SCOPE-090"):
-            judge.same(
-                [one for one in opened if one not in own],
-                [],
-                f"of the other operations, those that a key with the scope of {' and '.join(own)} alone may call",
-            )
+            told = f"of the other operations, those that a key with the scope of {' and '.join(own)} alone may call"
+            judge.same(of_others, [], told, at[0])
         with judge.apart("SCOPE-010", "SCOPE-090"):
-            judge.same([one for one in opened if one in own], own, "what a key may call that has their scope alone")
+            judge.same(of_own, own, "what a key may call that has their scope alone", at[1])
 
 
 @case("a-missing-scope-is-not-replaced", requirements=["SCOPE-090", "AUTH-080"], needs=NEEDS)
@@ -154,7 +153,9 @@ def a_missing_scope_is_not_replaced(judge: Judge, node: Node) -> None:
         key = node.usage_keys.add(alice, others).key
         missing = [operation for operation in ALL_GATED if operation not in opened_by(others)]
         with judge.apart(*(["AUTH-080", "SCOPE-090"] if others == Permissions() else ["SCOPE-090"])):
-            judge.same(trial.opens(key, missing), [], f"what a key opens without the scope of {' and '.join(missing)}")
+            opened = trial.opens(key, missing)
+            told = f"what a key opens without the scope of {' and '.join(missing)}"
+            judge.same(opened, [], told, trial.shown_at(opened, []))
 
 
 @case("seven-scopes-in-one-key", requirements=["SCOPE-010", "AUTH-160"], needs=NEEDS)
@@ -165,7 +166,8 @@ def seven_scopes_in_one_key(judge: Judge, node: Node) -> None:
     with judge():
         key = node.usage_keys.add(alice, ALL_PERMISSIONS).key
         opened = trial.opens(key)
-        judge.same(opened, ALL_GATED, "the operations that a key with every scope may call")
+        at = trial.shown_at(opened, ALL_GATED)
+        judge.same(opened, ALL_GATED, "the operations that a key with every scope may call", at)
 
 
 @case("wildcards-of-a-group-need-its-scope", requirements=["UKEY-150", "UKEY-190", "UKEY-230"], needs=NEEDS)

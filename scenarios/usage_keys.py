@@ -463,7 +463,8 @@ def omitted_permission_is_not_granted(judge: Judge, node: Node) -> None:
         key = node.usage_keys.value_in(answer) if accepted and way == "creation" else added.key
         with judge.apart():
             told = f"the operations that the key may call after the {way} without permissions"
-            judge.same(trial.opens(key), [], told)
+            opened = trial.opens(key)
+            judge.same(opened, [], told, trial.shown_at(opened, []))
 
 
 def without_permissions(control: Accepted) -> OutgoingRequest:

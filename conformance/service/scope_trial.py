@@ -58,6 +58,8 @@ class ScopeTrial:
         self._owner = owner
         self._pkp, self._other_pkp = Pkps(session).create_several(owner, 2)
         self._cid, self._other_cid = (Actions(session).sample_cid(name) for name in ("one", "two"))
+        self._tried: dict[str, int | None] = {}
+        """The number of the exchange in which the newest key tried each operation."""
 
     def new_group(self) -> GroupId:
         """A group in which a key can be tried once; the permissions of the key may name it."""
@@ -71,6 +73,7 @@ class ScopeTrial:
         """
         groups, pkps, actions = Groups(self._session), Pkps(self._session), Actions(self._session)
         trial = self.new_group() if group is None else group
+        self._tried = {}
         lists: dict[str, Callable[[], list[object]]] = {
             "the group's actions": lambda: actions.list(self._owner, trial),
             "the group's wallets": lambda: pkps.list(self._owner, trial),
@@ -92,6 +95,11 @@ class ScopeTrial:
                 raise departure(expected, printed(after)[:300], self._session.last_exchange)
         return sorted(opened)
 
+    def shown_at(self, opened: Collection[str], expected: Collection[str]) -> int | None:
+        """The number of the exchange in which the newest key got what it must not get, or not what it must."""
+        wrong = [operation for operation in self._tried if (operation in opened) != (operation in expected)]
+        return self._tried[wrong[0]] if wrong else self._session.last_exchange
+
     def must_open(self, key: str, permissions: Permissions, what: str) -> None:
         """The key may do what these permissions open, and nothing else.
 
@@ -105,7 +113,7 @@ class ScopeTrial:
         expected, opened = list(map(opened_by, choices)), self.opens(key)
         if opened in expected:
             return
-        exchange = self._session.last_exchange
+        exchange = self.shown_at(opened, expected[0])
         self.must_open_when_new(choices)
         raise Mismatch(f"{what} to be {' or '.join(map(printed_json, expected))}", printed_json(opened), exchange)
 
@@ -133,6 +141,7 @@ class ScopeTrial:
 
     def _may(self, key: str, attempt: _Try) -> bool:
         answer = self._send(key, attempt)
+        self._tried[attempt.operation] = self._session.last_exchange
         try:
             return was_accepted(self._session, answer, or_refused=["forbidden", "unauthenticated"])
         except WrongRefusal:
