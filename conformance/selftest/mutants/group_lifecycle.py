@@ -62,7 +62,7 @@ def group_is_made_for_everybody(node: Node) -> None:
     wrap(node.accounts, "groups", groups)
 
 
-@mutant("GRPLIFE-030", "EP-180", also="LIST-170")
+@mutant("GRPLIFE-030", also="EP-180 LIST-170")
 def update_keeps_the_description(node: Node) -> None:
     """Keep the description in `update_group`."""
 

@@ -286,7 +286,7 @@ def later_additions_replace(node: Node) -> None:
     wrap(node.accounts, "add_pkp_to_group", add)
 
 
-@mutant("GRP-270", "GRPLIFE-040", "GRPLIFE-050", "EP-180", also="GRPLIFE-060 GRPLIFE-070 GRPLIFE-080 LIST-170")
+@mutant("GRP-270", "GRPLIFE-040", "GRPLIFE-050", also="EP-180 GRPLIFE-060 GRPLIFE-070 GRPLIFE-080 LIST-170")
 def update_group_ignores_its_lists(node: Node) -> None:
     """Keep both lists of a group in `update_group`."""
 
