@@ -133,6 +133,7 @@ def busy_payers_are_hidden(node: Node) -> None:
 @mutant(
     each=[
         row("none", "get_api_payers", lambda _: [], breaks="CHAIN-060", also="CHAIN-080 EP-430"),
+        row("all-but-one", "get_api_payers", lambda told: _payers(told)[:-1], breaks="CHAIN-060"),
         row("twice", "get_api_payers", lambda told: [*told, str(told[0]).lower()], breaks="CHAIN-060"),
         row(
             "object",
