@@ -138,7 +138,7 @@ def _contradicted(problem: Departure, charged: Sequence[str], run: CaseRun) -> t
     success stays.
     """
     if isinstance(problem, NotAccepted):
-        about_key = any(_refused_as(name, problem, run) for name in ("unauthenticated", "forbidden"))
+        about_key = _refused_as({"unauthenticated", "forbidden"}, problem, run)
         beside = ABOUT_ACCEPTED | (ABOUT_PATHS if about_key else ABOUT_ACCOUNT_KEYS)
         return _beside([name for name in charged if name not in beside], _demanding("refusal"))
     if isinstance(problem, NotRefused):
@@ -201,9 +201,9 @@ def _bears(foundation: Foundation, problem: Departure, run: CaseRun) -> bool:
     )
 
 
-def _refused_as(name: str, problem: Departure, run: CaseRun) -> bool:
-    """Whether the answer that departed has a status of this class of refusals."""
-    return not name or run.log.status(problem.exchange) in ExpectedRefusal.of([name], run.target.profile).statuses
+def _refused_as(classes: Set[str], problem: Departure, run: CaseRun) -> bool:
+    """Whether the answer that departed has a status of one of these classes of refusals; of no classes, any has."""
+    return not classes or run.log.status(problem.exchange) in ExpectedRefusal.of(classes, run.target.profile).statuses
 
 
 def _blocked(problem: Departure, foundation: Foundation, departure: Departure) -> SetupFailed:

@@ -34,8 +34,8 @@ class Foundation:
     """The kinds of failure that a broken foundation can cause; where the file names none, any."""
     shown_by: tuple[type[Departure], ...]
     """The kinds of failure with which the case in `judged_by` shows that it is broken; else one of `departures`."""
-    refused_as: str
-    """The class of refusals (`errors.status_codes`) that the departing answer has; empty: any answer."""
+    refused_as: frozenset[str]
+    """Classes of refusals (`errors.status_codes`), of which the departing answer has one; empty: any answer."""
 
     def bears(self, called: Set[str]) -> bool:
         """Whether a case that called these operations builds on it."""
@@ -51,7 +51,7 @@ def _foundation(row: Mapping[str, str]) -> Foundation:
         frozenset(row["about"].split()),
         departures,
         _kinds(row["shown_by"]) if "shown_by" in row else departures,
-        row.get("refused_as", ""),
+        frozenset(row.get("refused_as", "").split()),
     )
 
 
