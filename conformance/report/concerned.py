@@ -31,7 +31,7 @@ def concerned(exchanges: Sequence[Exchanged], objects: Objects, about: str, unna
     accounts = {name for one in exchanges if one.operation == "new_account" for name in one.given}
     touched = objects.touched(last)
     matter = (touched | objects.of_values(about)) - accounts or touched
-    always = _always_told(before, last) | _sending(before, about)
+    always = _always_told(before, last) | _sending(before, about) | _other_run(before, last)
     found = [
         number
         for number, one in enumerate(before)
@@ -60,6 +60,18 @@ def _always_told(before: Sequence[Exchanged], last: Exchanged) -> set[int]:
     refused = {number for number in written[-1:] if (before[number].status or 0) >= REFUSED}
     newest = {*[number for number in written if (before[number].status or REFUSED) < REFUSED][-1:]}
     return refused | newest | otherwise_before(before, last)
+
+
+def _other_run(before: Sequence[Exchanged], last: Exchanged) -> set[int]:
+    """The newest accepted run of the same key, where the last exchange is a run: the two differ in little."""
+    runs = [
+        number
+        for number, one in enumerate(before)
+        if one.operation == last.operation == "run_action"
+        and _sender(one) == _sender(last)
+        and (one.status or REFUSED) < REFUSED
+    ]
+    return {*runs[-1:]}
 
 
 def _sending(before: Sequence[Exchanged], about: str) -> set[int]:

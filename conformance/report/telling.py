@@ -233,12 +233,15 @@ def _members(exchange: Exchanged, above: Exchanged | None, *, in_full: bool) -> 
         if in_full or not (_is_usual_page(*member) or _is_usual_label(*member))
     ]
     before = _all_members(above) if above else []
+    code_above = next((value for name, value in before if name == CODE and isinstance(value, str)), "")
     alike = [member for member in members if member in before]
     leaves_out = {name for name, _ in before} - {name for name, _ in _all_members(exchange)}
     is_alike = len(alike) >= LEAST_ALIKE and not leaves_out
     members = [member for member in members if not is_alike or member not in alike]
     members.sort(key=lambda member: member[0].endswith(LABELS))
-    full = [name if value is True else _named(name, value) for name, value in members if not _is_empty(value)]
+    full = [
+        name if value is True else _named(name, value, code_above) for name, value in members if not _is_empty(value)
+    ]
     if members and not members[0][0] and ESCAPE.search(body := exchange.request_body or ""):
         full = [plain(cut(body, LONGEST_ALONE))]
     as_above = [f"else {AS_ABOVE}" if members else AS_ABOVE] if is_alike else []
@@ -266,10 +269,26 @@ ESCAPE = re.compile(r"\\u[0-9a-fA-F]{4}")
 """A character as JSON may spell it, which is told as it was sent: two spellings of a text look alike."""
 
 
-def _named(name: str, value: object) -> str:
+def _named(name: str, value: object, code_above: str) -> str:
     if name == CODE and isinstance(value, str):
+        if changed := _changed(value, code_above):
+            return f"{name} {AS_ABOVE} {changed}"
         return f"{name} {json.dumps(cut(_code(value), LONGEST_CODE), ensure_ascii=False)}"
     return f"{name} {_value(value, LONGEST_TEXT if name else LONGEST_ALONE)}".strip()
+
+
+def _changed(code: str, above: str) -> str:
+    """``but "n" in place of "m" at character 51``: the one place where two codes differ, if it is short."""
+    begin = _alike(code, above)
+    end = _alike(code[begin:][::-1], above[begin:][::-1])
+    new, old = (json.dumps(text[begin : len(text) - end], ensure_ascii=False) for text in (code, above))
+    is_short = begin + end > 0 and max(len(new), len(old)) <= LONGEST_TEXT
+    return plain(f"but {new} in place of {old} at character {begin}") if is_short and new != old else ""
+
+
+def _alike(one: str, other: str) -> int:
+    """How many characters two texts begin with alike."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 COMMENT = re.compile(r"\s*//(.*)")

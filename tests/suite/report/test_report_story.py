@@ -432,6 +432,14 @@ def test_code_of_an_action_is_told_by_its_comment(code: str, told: str) -> None:
     assert step == f'anybody: run_action code "{told}" → 200, {{}}'
 
 
+def test_run_is_told_by_what_its_code_has_otherwise_than_an_accepted_run() -> None:
+    long = f"main() {{ {'x' * 5000} }}"
+    runs = [asked("run_action", json.dumps({"code": code}), by="API_KEY_1") for code in (long, f"{long[:-1]};")]
+    assert steps_of(ALICE, runs[0], ADDED, ADDED, runs[1])[-1] == (
+        'alice: run_action code as above but ";" in place of "}" at character 5010 → 200, {}'
+    )
+
+
 def test_labels_of_the_suite_are_told_at_the_failing_step_alone() -> None:
     labels = '{"name":"suite 0123456789","description":"made by a conformance case"}'
     made = asked("add_group", labels, GROUP_1=".group_id")
