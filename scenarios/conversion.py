@@ -837,6 +837,8 @@ def all_stays_beside_the_admins_own_account(judge: Judge, node: Node) -> None:
     before = {name: read_list(node.session, name, key, **members) for name, (_, members) in lists.items()}
     node.signing.must_sign(on.key, on.x, on.p)
     node.accounts.convert(on.alice, carol)
+    with judge("MODE-080", why="a usage key of before opens the account"):
+        read_list(node.session, "list_groups", key)
     for name, (requirement, members) in lists.items():
         with judge.apart(requirement):
             judge.same(read_list(node.session, name, key, **members), before[name], f"{name}, as before")
