@@ -231,12 +231,6 @@ def _sender(node: Node, transaction_hash: str) -> str:
     return str(members(members(json.loads(told or b"{}")).get("result")).get("from")).lower()
 
 
-@mutant("CHAIN-080")
-def one_payer_is_published(node: Node) -> None:
-    """Name only the first payer in `get_api_payers`."""
-    change_answer(node, "get_api_payers", lambda value: value[:1] if isinstance(value, list) else value)
-
-
 @mutant("CHAIN-040")
 def config_names_an_older_contract(node: Node) -> None:
     """Answer as `contract_address` another AccountConfig, which knows none of the accounts."""
