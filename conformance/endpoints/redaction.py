@@ -56,7 +56,7 @@ FRAGMENT = 10
 NO_LETTERS = re.compile("[^A-Za-z0-9]+")
 """All but the letters and digits of a text in ASCII."""
 LEAST_VARIED = 4
-"""A fragment of fewer different characters, as ten zeros, stands in many a text."""
+"""A fragment of fewer different characters, as ten zeros, stands in many a text; so do 32 bytes of fewer values."""
 USER = re.compile(r"(https?://)[^/\s@'\"]+@")
 PRIVATE_KEY, OTHER_KEY, WITHHELD = "[private key]", "[key of another case]", "[secret of the profile]"
 """The marks in place of keys that have no name."""
@@ -203,7 +203,7 @@ class Secrets:
             name = self._names[value] = f"$API_KEY_{len(self._names) + 1}"
             forms = forms_of(value)
             self._note(forms, name)
-            if forms.encoded is not None:
+            if forms.encoded is not None and len({*forms.encoded}) >= LEAST_VARIED:
                 self.seen.secrets.add(forms.encoded)
 
     def learn_members(self, answer: Mapping[str, object], exchange: int) -> None:
