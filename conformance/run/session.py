@@ -192,7 +192,7 @@ class ConformanceSession:
         if left_out:
             items[:] = [item for item in items if item not in set(left_out)]
             config.hook.pytest_deselected(items=left_out)
-        items.sort(key=_may_end_the_node)
+        items.sort(key=_changes_the_node)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note which cases have to be reported."""
@@ -221,8 +221,8 @@ class ConformanceSession:
         others = [item for item in session.items if not isinstance(item, CaseItem)]
         items.sort(key=lambda item: (item.case.info.counts_time, -length(item.case.id)))
         with self._workers([item.case for item in items]) as workers:
-            for last in (False, True):  # all others have ended when the first case that restarts the node begins
-                self._run_at_once(session, workers, [item for item in items if _may_end_the_node(item) is last])
+            for last in (False, True):  # all others have ended when the first case begins that changes the node
+                self._run_at_once(session, workers, [item for item in items if _changes_the_node(item) is last])
         for item, following in zip_longest(others, others[1:]):
             _report(session, item, following)
         return True
@@ -405,9 +405,12 @@ class ConformanceSession:
             terminalreporter.write_line(self.unwritten)
 
 
-def _may_end_the_node(item: pytest.Item) -> bool:
-    """Whether a case restarts the node. Such cases run last: a node that does not come back takes no others along."""
-    return isinstance(item, CaseItem) and _restarts(item.case)
+def _changes_the_node(item: pytest.Item) -> bool:
+    """Whether a case restarts the node or renews its certificate. Such cases run last.
+
+    A node that does not come back takes no others along, and evidence that a renewal broke is charged by who renewed.
+    """
+    return isinstance(item, CaseItem) and not item.case.info.needs.isdisjoint({"restart", "certificate_control"})
 
 
 def _restarts(case: Case) -> bool:
