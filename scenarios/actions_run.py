@@ -282,7 +282,7 @@ def parameters_come_unchanged(judge: Judge, node: Node) -> None:
     """`main` gets the values of `jsParams` unchanged."""
     on = runner(node)
     echo = node.actions.source("echo")
-    for turn, value in enumerate((SENT, *SENT_AT_LENGTH)):
+    for turn, value in enumerate((SENT, *SENT_AT_LENGTH), 1):
         with judge("EXEC-150"):
             got = member(on.run(echo, {"value": value, "turn": turn}).result, "params")
         with judge.apart("EXEC-150"):

@@ -45,7 +45,7 @@ def payment_becomes_credit(judge: Judge, accounts: Accounts, payments: Payments,
     alice = accounts.new(spends=False)
     with judge("BILL-020"):
         balances = [payments.balance(alice.key)]
-    amounts = [600, 600, 1_200, ODD, *[GREAT] * payments.affords(Cents(2 * GREAT))]
+    amounts = [600, 1_200, 600, ODD, *[GREAT] * payments.affords(Cents(2 * GREAT))]
     for number, cents in enumerate(amounts, 1):
         with judge("BILL-030"):
             intend = payments.intend_where_taken if cents == GREAT else payments.intend
@@ -69,10 +69,10 @@ def payment_becomes_credit(judge: Judge, accounts: Accounts, payments: Payments,
         with judge("BILL-070"):
             expected = f"more than {balances[-2]}, the balance before payment {number} of the account was confirmed"
             judge.that(balances[-1] > balances[-2], expected, balances[-1])
-    first, second, double, odd, *great = (after - before for before, after in pairwise(balances))
+    first, double, again, odd, *great = (after - before for before, after in pairwise(balances))
     with judge("BILL-130"):
-        judge.same(second, first, "the credit of the second payment of 600 cents")
         judge.same(double, 2 * first, "the credit of a payment of 1,200 cents")
+        judge.same(again, first, "the credit of the second payment of 600 cents")
         for credit, cents in zip((odd, *great), amounts[3:], strict=False):
             due = f"{cents * first / 600:.15g} for a payment of {cents} cents, as {first} for one of 600"
             judge.that(600 * credit == cents * first, f"a credit of {due}", credit)
