@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence, Set
 from urllib.parse import parse_qsl, urlsplit
 
-from conformance.report.objects import Exchanged, Objects, credentials_of, sent_texts
-from conformance.report.telling import REFUSED, asked_for, writes
+from conformance.report.objects import VARIABLE, Exchanged, Objects, credentials_of, sent_texts
+from conformance.report.telling import REFUSED, RENEWAL, asked_for, writes
 from conformance.service.session import DESCRIPTION
 
 OTHER_PAGES = 2
@@ -31,7 +31,7 @@ def concerned(exchanges: Sequence[Exchanged], objects: Objects, about: str, unna
     accounts = {name for one in exchanges if one.operation == "new_account" for name in one.given}
     touched = objects.touched(last)
     matter = (touched | objects.of_values(about)) - accounts or touched
-    always = _always_told(before, last) | _sending(before, about) | _other_run(before, last)
+    always = _always_told(before, last) | _sending(before, about) | _other_run(before, last) | _granting(before, last)
     found = [
         number
         for number, one in enumerate(before)
@@ -44,7 +44,7 @@ def concerned(exchanges: Sequence[Exchanged], objects: Objects, about: str, unna
     found = sorted({*found, *_answering(before, unnamed)})
     if len(found) >= most:
         found = [number for number in found if (before[number].status or REFUSED) < REFUSED or number in always]
-    found = _ends(found, most)
+    found = _ends(found, most, always)
     if not found and last.operation:
         found = [number for number, one in enumerate(before) if one.operation == last.operation][1 - most :]
     room = max(most - 1 - len(found), 0)
@@ -54,12 +54,13 @@ def concerned(exchanges: Sequence[Exchanged], objects: Objects, about: str, unna
 def _always_told(before: Sequence[Exchanged], last: Exchanged) -> set[int]:
     """The newest write, and one that was refused since: a fault mostly is in their effects.
 
-    So is the same request where it was answered otherwise before.
+    So it is in those of a renewal of the certificate. So is the same request where it was answered otherwise before.
     """
     written = [number for number, one in enumerate(before) if writes(one) and one.operation != "new_account"]
+    renewed = [number for number, one in enumerate(before) if asked_for(one) == RENEWAL]
     refused = {number for number in written[-1:] if (before[number].status or 0) >= REFUSED}
     newest = {*[number for number in written if (before[number].status or REFUSED) < REFUSED][-1:]}
-    return refused | newest | otherwise_before(before, last)
+    return refused | newest | {*renewed[-1:]} | otherwise_before(before, last)
 
 
 def _other_run(before: Sequence[Exchanged], last: Exchanged) -> set[int]:
@@ -72,6 +73,21 @@ def _other_run(before: Sequence[Exchanged], last: Exchanged) -> set[int]:
         and (one.status or REFUSED) < REFUSED
     ]
     return {*runs[-1:]}
+
+
+def _granting(before: Sequence[Exchanged], last: Exchanged) -> set[int]:
+    """The newest write about the key that asks, by another one: it says what the key may do."""
+    asking = {*credentials_of(last)}
+    granting = [
+        number
+        for number, one in enumerate(before)
+        if writes(one) and asking.isdisjoint(credentials_of(one)) and not asking.isdisjoint(_named_in_body(one))
+    ]
+    return {*granting[-1:]}
+
+
+def _named_in_body(exchange: Exchanged) -> list[str]:
+    return VARIABLE.findall(exchange.request_body or "")
 
 
 def _sending(before: Sequence[Exchanged], about: str) -> set[int]:
@@ -136,11 +152,14 @@ def _of_whomever(exchange: Exchanged) -> tuple[str, ...]:
     return exchange.method, *sent_texts(exchange)[len(exchange.request_headers) :]
 
 
-def _ends(numbers: list[int], most: int) -> list[int]:
-    """The first few, which made the objects, and the newest."""
+def _ends(numbers: list[int], most: int, always: Set[int]) -> list[int]:
+    """The first few, which made the objects, and the newest, beside those that are always told."""
     if len(numbers) < most:
         return numbers
-    return numbers[:2] + numbers[-(most - 3) :]
+    others = [number for number in numbers if number not in always]
+    room = max(most - 1 - len(numbers) + len(others), 2)
+    ends = others[:2] + others[2:][max(len(others) - room, 0) :]
+    return sorted({*ends, *(always & {*numbers})})
 
 
 def request_of(exchange: Exchanged) -> tuple[object, ...]:

@@ -84,7 +84,7 @@ def story(conversation: Conversation | ConversationShown | None, about: str = ""
     listed = dict(_listed_wallets([exchanges[number] for number in told], values))
     listed |= dict(_addresses(exchanges, listed))
     values |= dict(_addresses(exchanges, values)) | dict(_account_wallets(exchanges, variables))
-    values |= dict(_own_names(conversation, variables))
+    values |= dict(_own_names(conversation, variables)) | dict(_addresses_of_ids(conversation, variables))
     names = Names(variables, listed | values | objects.actions([exchanges[number] for number in told], values))
     full = {told[-1], *otherwise_before(exchanges[:last], exchanges[last])}
     untold = {*HASH_OR_ADDRESS.findall(about)} - {*values}
@@ -134,6 +134,17 @@ def _own_names(
         if what and (variable == name or (variable in variables and (variable in accounts) is (what == "account"))):
             text = f"{variables.get(variable, name)}'s {what}"
             yield from _spelled(value, text)
+
+
+def _addresses_of_ids(
+    conversation: Conversation | ConversationShown, variables: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """The addresses by which a list was searched for the ids of their wallets."""
+    for one in conversation.exchanges:
+        for variable, path in one.given.items():
+            addresses = (conversation.names.get(name, "") for name in OF_JQ.findall(path))
+            for address in filter(ADDRESS.fullmatch, addresses if variable in variables else []):
+                yield from _spelled(address, f"{variables[variable]}'s address")
 
 
 def _listed_wallets(told: Sequence[Exchanged], names: Mapping[str, str]) -> Iterator[tuple[str, str]]:

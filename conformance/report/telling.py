@@ -129,6 +129,7 @@ def _told(body: str, most: int = 0) -> str:
 
 
 CLOCK_RIGHT = "the node's clock right"
+RENEWAL = "a renewal of the certificate"
 NAMED_EMPTY = 4
 """How many members that are false or empty are named; of more, the number is told."""
 
@@ -201,18 +202,21 @@ def _request_line(exchange: Exchanged) -> str:
 def asked_for(exchange: Exchanged) -> str:
     """The operation that was called, with a method that no such one has; the request line of other requests.
 
-    A request to the clock of the node's control says what it sets.
+    A request to the node's control says what it sets.
     """
     called = exchange.contract.function if exchange.contract else exchange.operation
-    called = called or _clock(exchange) or _request_line(exchange)
+    called = called or _controlled(exchange) or _request_line(exchange)
     is_write_by_get = exchange.method == "GET" and writes(exchange)
     rare = exchange.operation and (is_write_by_get or exchange.method not in USUAL_METHODS)
     return f"{called} by {exchange.method}" if rare else called
 
 
-def _clock(exchange: Exchanged) -> str:
-    """``the node's clock 301 s ahead``; empty for other requests."""
-    if not urlsplit(exchange.url).path.endswith("/clock"):
+def _controlled(exchange: Exchanged) -> str:
+    """What the node was told by its control: ``the node's clock 301 s ahead``; empty for other requests."""
+    path = urlsplit(exchange.url).path
+    if path.endswith("/rotate") and not exchange.operation:
+        return RENEWAL
+    if not path.endswith("/clock"):
         return ""
     with suppress(ValueError):
         offset = member(parse(exchange.request_body or ""), "offset_seconds")
@@ -312,6 +316,10 @@ def _value(value: object, longest: int) -> str:
     return plain(value if is_name else json.dumps(cut(value, longest), ensure_ascii=False))
 
 
+USUAL_DOMAIN = {"version": re.compile("1"), "name": re.compile(".* ChainSecured")}
+"""The members of a domain that an envelope is told with only where they are otherwise."""
+
+
 def _envelope(value: object) -> str:
     """Of typed data, which may be a text, what tells one envelope from another; empty for another value."""
     if isinstance(value, str) and '"primaryType"' in value:
@@ -323,7 +331,9 @@ def _envelope(value: object) -> str:
     domain, message = value.get("domain"), value.get("message")
     if not isinstance(domain, dict) or not isinstance(message, dict):
         return ""
-    members = {**message, "chainId": domain.get("chainId")}
+    usual = {name: USUAL_DOMAIN[name].fullmatch(str(domain[name])) for name in domain.keys() & USUAL_DOMAIN.keys()}
+    rare = {f"domain.{name}": domain[name] for name, is_usual in usual.items() if not is_usual}
+    members = {**message, "chainId": domain.get("chainId"), **rare}
     structs = {str(value.get("primaryType")): [*message], "EIP712Domain": [*domain]}
     return plain(f"{value.get('primaryType')} {_bare(members)}{_other_types(value.get('types'), structs)}")
 

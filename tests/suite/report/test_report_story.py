@@ -140,6 +140,28 @@ def test_story_names_both_keys_of_a_request_with_two() -> None:
     assert told.steps[-1] == "bob and alice as Bearer: list_groups → 200, {}"
 
 
+def test_address_by_which_a_wallet_was_found_in_a_list_is_its_own() -> None:
+    address = "0x" + "1a" * 20
+    made = asked("create_wallet", by="API_KEY_1", WALLET_ADDRESS_2=".wallet_address")
+    listed = asked("list_wallets", by="API_KEY_1", ID_3="[.[] | select(.wallet_address == $WALLET_ADDRESS_2)][0].id")
+    added = asked("add_group", '{"pkp_ids_permitted":["${ID_3}"]}', by="API_KEY_1")
+    found = Conversation((ALICE, made, listed, added), names={"WALLET_ADDRESS_2": address, "ID_3": HASH})
+    assert story(found).names.shown(address) == "P's address"
+
+
+def test_newest_grant_to_the_key_that_asks_is_told_however_much_it_did_since() -> None:
+    made = asked("add_usage_api_key", by="API_KEY_1", API_KEY_2=".usage_api_key")
+    grant = asked("update_usage_api_key", '{"usage_api_key":"$API_KEY_2"}', by="API_KEY_1")
+    more = [asked("create_wallet", f'{{"name":"{n}"}}', by="API_KEY_2") for n in range(20)]
+    assert "alice: update_usage_api_key usage_api_key K → 200" in steps_of(ALICE, made, *[grant] * 2, *more)
+
+
+def test_renewal_of_the_certificate_is_told() -> None:
+    renews = replace(asked("rotate", "{}"), url="http://127.0.0.1/control/rotate", operation="")
+    quote = replace(asked("quote"), method="GET", operation="")
+    assert "anybody: a renewal of the certificate → 200, {}" in steps_of(quote, renews, *[quote] * 3)
+
+
 def test_story_resolves_the_names_that_it_uses() -> None:
     told = story(CONVERSATION)
     assert told.used == {"P": WALLET, "P2": OTHER}
@@ -597,6 +619,10 @@ def test_envelope_is_told_by_what_it_says_and_who_shows_it() -> None:
     other = body.replace('"EIP712Domain":', fields)
     (shown,) = steps_of(asked("create_wallet_with_signature", other))
     assert '{address:0x12,issuedAt:"7",chainId:"5"} with types Other(issuedAt,address:bytes20), ' in shown
+    (versioned,) = steps_of(
+        asked("create_wallet_with_signature", body.replace('{"chainId": "5"', '{"version": "2", "chainId": "5"'))
+    )
+    assert 'chainId:"5",domain.version:"2"}' in versioned
     (told,) = steps_of(minted)
     assert 'typed_data CreateWallet {address:0x12,issuedAt:"7",chainId:"5"}, ' in told
     assert steps_of(proof)[-1] == 'X-Wallet-Auth: balance → 200, {"balance_cents":1}'
