@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from urllib.parse import unquote
 
+from conformance.endpoints.conversation import OF_JQ
 from conformance.report.results import ConversationExchangeShown, ConversationShown
 from conformance.service.derivations import code_cid, hashed_cid
 from conformance.values.ids import Cid
@@ -134,6 +135,8 @@ def names_of(exchanges: Sequence[Exchanged], told: Sequence[int]) -> dict[str, s
         for exchange in exchanges
         for variable in exchange.given
     }
+    ids = {address: variable for one in exchanges for variable, address in _found_by(one) if kinds.get(address) == "P"}
+    kinds = {name: kind for name, kind in kinds.items() if name not in ids}
     in_steps = dict.fromkeys(name for number in told for name in variables_of(exchanges[number]) if name in kinds)
     names = _accounts(exchanges)
     numbers: Counter[str] = Counter()
@@ -145,12 +148,19 @@ def names_of(exchanges: Sequence[Exchanged], told: Sequence[int]) -> dict[str, s
             name = _name(kind, numbers[kind], variable)
             if kind != "account" or name not in taken:
                 names[variable] = name
+    names |= {address: names[variable] for address, variable in ids.items()}
     keys = dict.fromkeys(name for one in exchanges for name in credentials_of(one) if name not in kinds)
     other = dict.fromkeys(
         name for one in exchanges for name in variables_of(one) if name.startswith(ACCOUNT_KEY) and name not in kinds
     )
     unnamed = [("unknown_key", keys), ("secret", [name for name in other if name not in keys])]
     return names | {name: _name(kind, at, name) for kind, these in unnamed for at, name in enumerate(these, 1)}
+
+
+def _found_by(exchange: Exchanged) -> Iterator[tuple[str, str]]:
+    """What an exchange gave, with the value given before by which it was found in the answer."""
+    for variable, path in exchange.given.items():
+        yield from ((variable, name) for name in OF_JQ.findall(path))
 
 
 AS_A_WALLET = re.compile(r'"pkp_?[iI]d": ?"\$\{?([A-Z][A-Z0-9_]*_[0-9]+)\}?"')
