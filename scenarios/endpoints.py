@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Generic, TypeVar
 
 from conformance.cases import Judge, case
@@ -131,7 +132,7 @@ def usage_key_operations(judge: Judge, node: Node) -> None:
     # The update takes away the one permission; that it works is seen by what the key may do, not by a list.
     made = bystander_adds()
     with judge("EP-130"):
-        node.usage_keys.update(alice, key, Permissions(can_delete_groups=True), "key")
+        updates = node.usage_keys.update(alice, key, Permissions(can_delete_groups=True), "key")
     with judge("EP-130", why="update_usage_api_key gave the key can_delete_groups"):
         node.groups.remove(key, made)
     with judge("KEYLIFE-030", why="update_usage_api_key took can_create_groups away from the key"):
@@ -143,7 +144,9 @@ def usage_key_operations(judge: Judge, node: Node) -> None:
     with judge("KEYLIFE-070", why="a metadata update leaves the permissions of the key"):
         node.groups.remove(key, made)
     lists = node.session.accept(node.session.request("list_groups", alice, **one_item_page(node.session)))[1]
-    node.session.send(replace(lists.changed(), credential=key))  # whoever remembers whose key it is does so now
+    ways = ("x-api-key", "bearer")
+    for via in ways:
+        node.session.send(replace(lists.changed(), credential=key, via=via))  # whoever remembers the key does so now
     with judge("EP-120", why="remove_usage_api_key removes the key that it names, and no other"):
         node.usage_keys.remove(alice, key)
         must_list("bystander", gone=["renamed"])
@@ -151,8 +154,10 @@ def usage_key_operations(judge: Judge, node: Node) -> None:
         judge("KEYLIFE-080", why="the key was removed by remove_usage_api_key"),
         Refusals(node.session, control=[adds, lists], unchanged=groups) as refusals,
     ):
-        for request, via in ((adds, "x-api-key"), (adds, "bearer"), (lists, "x-api-key")):
+        for request, via in product((adds, lists), ways):
             refusals.send(replace(request.changed(), credential=key, via=via), ["unauthenticated"])
+        node.session.send(updates.changed())  # an update of a removed key does not bring it back
+        refusals.send(replace(lists.changed(), credential=key), ["unauthenticated"])
     bystander_adds()
 
 
