@@ -104,7 +104,7 @@ RECOGNISABLE, LEAST_OF_REFUSALS = "ERR-140", 400
 """What every answer with a lower status to a request that must be refused contradicts, also in cases that are not about
 it: it is no success, and says that the request was not refused either.
 """
-ABOUT_KEYS_OF_WALLETS = frozenset({"EXEC-190", "PKP-100", "PKP-170"})
+ABOUT_KEYS_OF_WALLETS = frozenset({"EXEC-190", "MODE-060", "PKP-100", "PKP-170"})
 """Requirements that a run uses the key of the wallet that it names."""
 ABOUT_BODIES = frozenset({"EP-010"})
 """The requirement that bodies are JSON, those of refusals, too, where they call themselves so."""

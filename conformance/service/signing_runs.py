@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from conformance.endpoints.messages import SHOWN, Answer
 from conformance.endpoints.requests import OutgoingRequest
-from conformance.problems import LeakyRefusal, Mismatch, NotAccepted, NotRefused
+from conformance.problems import LeakyRefusal, Mismatch, NotAccepted, NotRefused, OtherKeyUsed
 from conformance.service.acceptance import Accepted
 from conformance.service.actions import ActionCode
 from conformance.service.pkps import Pkp
@@ -62,7 +62,7 @@ class SigningRuns:
         run = self._runs.succeeded(answer)
         signer = signer_of_message(self._session.label, run.result)
         if not same_hex(signer, pkp.address):
-            raise Mismatch(f"a signature of the wallet {pkp.address}", f"one of {signer}", answer.exchange)
+            raise OtherKeyUsed(f"a signature of the wallet {pkp.address}", f"one of {signer}", answer.exchange)
         return run
 
     def must_be_refused(
