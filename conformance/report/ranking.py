@@ -51,9 +51,11 @@ def failed_cases(results: Results) -> tuple[CaseResult, ...]:
 
 
 def _is_at_once(case: CaseResult) -> bool:
-    """Whether other requests were under way when the one was answered that shows the failure."""
+    """Whether requests were under way together before the answer that shows the failure, or when it came."""
     told = case.failure.conversation if case.failure else None
-    return bool(told and told.departed is not None and told.exchanges[told.departed].at_once)
+    if told is None or told.departed is None:
+        return False
+    return any(one.at_once for one in told.exchanges[: told.departed + 1])
 
 
 def _named(results: Results) -> list[str]:
