@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from conformance.cases import Judge, case
+from conformance.drivers.sections import labelled
 from conformance.service.acceptance import Accepted
 from conformance.service.actions import ActionCode
 from conformance.service.at_once import send_at_once
@@ -317,10 +318,14 @@ def keys_that_do_not_count(judge: Judge, node: Node) -> None:
     on = one_group(node)
     run = node.signing.request(on.key, on.x, on.p)
     runs = node.signing.must_sign(on.key, on.x, on.p).accepted
-    others = [None, random_key(node.session.random), key_with_flipped_bit(on.key)]
-    with judge(), Refusals(node.session, control=runs, unchanged=[]) as refusals:
-        for key in others:
-            refusals.send(replace(run, credential=key), ["unauthenticated"])
+    others = {
+        "no key": None,
+        "a random key": random_key(node.session.random),
+        "the key with one bit flipped": key_with_flipped_bit(on.key),
+    }
+    for what, key in others.items():
+        with judge.apart(), labelled(what):
+            must_refuse(node.session, replace(run, credential=key), ["unauthenticated"], control=runs, unchanged=[])
     node.usage_keys.remove(on.alice, on.key)
     with judge(), Refusals(node.session, control=runs, unchanged=[]) as refusals:
         for header in ("x-api-key", "bearer"):
