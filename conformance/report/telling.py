@@ -282,10 +282,13 @@ def _named(name: str, value: object, code_above: str) -> str:
 
 
 def _changed(code: str, above: str) -> str:
-    """``but "n" in place of "m" at character 51``: the one place where two codes differ, if it is short."""
+    """``but "n" in place of "m" at character 51``: the one place where two codes differ, if it is short.
+
+    In ASCII: a letter and an accent look like the letter with the accent.
+    """
     begin = _alike(code, above)
     end = _alike(code[begin:][::-1], above[begin:][::-1])
-    new, old = (json.dumps(text[begin : len(text) - end], ensure_ascii=False) for text in (code, above))
+    new, old = (json.dumps(text[begin : len(text) - end]) for text in (code, above))
     is_short = begin + end > 0 and max(len(new), len(old)) <= LONGEST_TEXT
     return plain(f"but {new} in place of {old} at character {begin}") if is_short and new != old else ""
 
