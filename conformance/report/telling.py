@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from itertools import takewhile
+from unicodedata import is_normalized
 from urllib.parse import parse_qsl, urlsplit
 
 from conformance.profile.operations import OPERATIONS, Effect
@@ -277,7 +278,7 @@ def _named(name: str, value: object, code_above: str) -> str:
     if name == CODE and isinstance(value, str):
         if changed := _changed(value, code_above):
             return f"{name} {AS_ABOVE} {changed}"
-        return f"{name} {json.dumps(cut(_code(value), LONGEST_CODE), ensure_ascii=False)}"
+        return f"{name} {_quoted(cut(_code(value), LONGEST_CODE))}"
     return f"{name} {_value(value, LONGEST_TEXT if name else LONGEST_ALONE)}".strip()
 
 
@@ -316,11 +317,16 @@ def _value(value: object, longest: int) -> str:
     if not isinstance(value, str):
         return plain(_bare(value))
     is_name = any(form.fullmatch(value) for form in (VARIABLE, LONG_HEX, CID))
-    return plain(value if is_name else json.dumps(cut(value, longest), ensure_ascii=False))
+    return plain(value if is_name else _quoted(cut(value, longest)))
 
 
 USUAL_DOMAIN = {"version": re.compile("1"), "name": re.compile(".* ChainSecured")}
 """The members of a domain that an envelope is told with only where they are otherwise."""
+
+
+def _quoted(text: str) -> str:
+    """A text as JSON; in ASCII where it has accents of their own, which look like letters that have them."""
+    return json.dumps(text, ensure_ascii=not is_normalized("NFC", text))
 
 
 def _envelope(value: object) -> str:

@@ -406,6 +406,15 @@ def test_restart_stands_between_what_was_asked_before_and_after_it() -> None:
     )
 
 
+def test_accents_of_their_own_are_told_apart_from_letters_that_have_them() -> None:
+    codes = [
+        asked("get_action_ipfs_id", json.dumps(letter, ensure_ascii=False), answer='"c"')
+        for letter in ("\u00e9", "e\u0301")
+    ]
+    told = [step.partition(" → ")[0] for step in steps_of(*codes)]
+    assert told == ['anybody: get_action_ipfs_id "é"', 'anybody: get_action_ipfs_id "e\\u0301"']
+
+
 def test_white_space_in_a_text_is_told_apart() -> None:
     codes = [asked("get_action_ipfs_id", json.dumps(f"main(){end}"), answer='"c"') for end in ("\n", "\r\n", " ")]
     assert steps_of(*codes) == tuple(
