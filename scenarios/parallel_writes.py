@@ -5,20 +5,25 @@ Specification, "States and transitions": each accepted write replaces what its r
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import NamedTuple, TypeAlias
 
 from conformance.cases import Judge, case
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.service.acceptance import must_accept
-from conformance.service.at_once import send_at_once
+from conformance.service.at_once import at_once, send_at_once
 from conformance.service.derivations import hashed_cid
-from conformance.service.lists import first_page, only, read_list
+from conformance.service.histories import Answered, left_by, table, unexplained
+from conformance.service.lists import only, read_list, read_pages
 from conformance.service.node import Node
+from conformance.service.pkps import Pkp
 from conformance.service.refusal import was_accepted
 from conformance.service.session import DESCRIPTION
 from conformance.service.usage_keys import NO_PERMISSIONS, Permissions
-from conformance.values.json_values import member, pluck, printed
+from conformance.values.ids import Cid, GroupId
+from conformance.values.json_values import member, pluck, printed, printed_json, same
 
 NEEDS = ("managed_accounts",)
 ROUNDS = 3
@@ -200,23 +205,159 @@ def additions_at_once_keep_their_labels(judge: Judge, node: Node) -> None:
                     judge.same(got, given, f"the {label}s of the account's {what}")
 
 
-@case("group-is-listed-beside-its-update", requirements=["GRPLIFE-090"], needs=NEEDS)
-def group_is_listed_beside_its_update(judge: Judge, node: Node) -> None:
-    """A list that is read while a group is updated holds each group in its place."""
+class Contents(NamedTuple):
+    """What a group holds: the hashes of its actions and the addresses of its wallets in small letters, and its name."""
+
+    actions: frozenset[str]
+    wallets: frozenset[str]
+    name: str
+
+
+Asked: TypeAlias = Callable[[], Answered[Contents]]
+
+
+@dataclass(frozen=True)
+class OneGroup:
+    """Requests that write to a group and that read of it."""
+
+    node: Node
+    key: str
+    id: GroupId
+    listed_id: object
+    """How `list_groups` shows its id."""
+    called: Mapping[str, str]
+    """What the case calls the actions and wallets, by hash or address in small letters."""
+    orders: list[list[object]] = field(default_factory=list)
+    """The ids in each `list_groups`."""
+
+    def write(self, operation: str, told: str, change: Callable[[Contents], Contents], **members: object) -> Asked:
+        """A write; refused, as a contradiction to another one may be, it changes nothing."""
+
+        def sent() -> Answered[Contents]:
+            begun = monotonic()
+            request = self.node.session.request(operation, self.key, group_id=self.id, **members)
+            answer = self.node.session.send(request)
+            ended = monotonic()
+            accepted = was_accepted(self.node.session, answer, or_refused=["conflict", "not_found"])
+            after = change if accepted else Contents._make
+            return Answered(f"{operation} {told} → {answer.status}", begun, ended, after, writes=accepted)
+
+        return sent
+
+    def with_action(self, name: str, cid: Cid) -> Asked:
+        """Add an action."""
+        added = {hashed_cid(cid)}
+        return self.write(
+            "add_action_to_group", name, lambda now: now._replace(actions=now.actions | added), action_ipfs_cid=cid
+        )
+
+    def without_action(self, name: str, cid: Cid) -> Asked:
+        """Remove an action."""
+        hashed = hashed_cid(cid)
+        return self.write(
+            "remove_action_from_group",
+            name,
+            lambda now: now._replace(actions=now.actions - {hashed}),
+            hashed_cid=hashed,
+        )
+
+    def with_wallet(self, name: str, pkp: Pkp) -> Asked:
+        """Add a wallet."""
+        added = {pkp.address.lower()}
+        return self.write(
+            "add_pkp_to_group", name, lambda now: now._replace(wallets=now.wallets | added), pkp_id=pkp.id
+        )
+
+    def without_wallet(self, name: str, pkp: Pkp) -> Asked:
+        """Remove a wallet."""
+        removed = {pkp.address.lower()}
+        return self.write(
+            "remove_pkp_from_group", name, lambda now: now._replace(wallets=now.wallets - removed), pkp_id=pkp.id
+        )
+
+    def updated(self, name: str, cid: Cid, pkp: Pkp) -> Asked:
+        """Replace the name and both lists, by one action and one wallet."""
+        hashed = hashed_cid(cid)
+        left = Contents(frozenset({hashed}), frozenset({pkp.address.lower()}), f"{self.node.label} {name}")
+        lists: dict[str, object] = {"pkp_ids_permitted": [pkp.id], "cid_hashes_permitted": [hashed]}
+        return self.write("update_group", name, lambda _: left, name=left.name, description=DESCRIPTION, **lists)
+
+    def reads(self) -> list[Asked]:
+        """Each list that shows the group."""
+
+        def names(items: list[object]) -> str | None:
+            self.orders.append(pluck(items, "id"))
+            found = [printed(member(item, "name")) for item in items if same(member(item, "id"), self.listed_id)]
+            return found[0] if found else None  # that it is missing is judged by the order
+
+        return [
+            self.read("actions", "list_actions", lambda items: small(pluck(items, "hashed_cid")), group_id=self.id),
+            self.read(
+                "wallets",
+                "list_wallets_in_group",
+                lambda items: small(pluck(items, "wallet_address")),
+                group_id=self.id,
+            ),
+            self.read("name", "list_groups", names),
+        ]
+
+    def read(self, part: str, lists: str, seen: Callable[[list[object]], object], **members: object) -> Asked:
+        """A read, which shows a part of what is there."""
+
+        def sent() -> Answered[Contents]:
+            begun = monotonic()
+            items = read_pages(self.node.session, self.node.session.request(lists, self.key, **members))
+            ended, found = monotonic(), seen(items)
+            told = self.told(found)
+
+            def fits(now: Contents) -> Contents | None:
+                return now if found in (None, getattr(now, part)) else None
+
+            return Answered(f"{lists} → {told}", begun, ended, fits, writes=False)
+
+        return sent
+
+    def told(self, part: object) -> str:
+        """A part of what is there, by what the case calls it."""
+        if isinstance(part, frozenset):
+            return f"[{', '.join(sorted(self.called.get(one, one) for one in part))}]"
+        return printed_json(part)
+
+
+def small(texts: Sequence[object]) -> frozenset[str]:
+    """The texts in small letters."""
+    return frozenset(printed(text).lower() for text in texts)
+
+
+@case(
+    "answers-at-once-have-an-order",
+    requirements=["LIST-170", "GRPLIFE-090"],
+    needs=NEEDS,
+    uses=[{"semantics.settle_time_seconds": 0}, "wire.list_groups.item_fields.name"],
+)
+def answers_at_once_have_an_order(judge: Judge, node: Node) -> None:
+    """What is written to a group and read of it at the same time is answered as one after the other, in some order."""
     alice = node.accounts.new().key
+    p, q = node.pkps.create_several(alice, 2)
+    x, y = (node.actions.sample_cid(name) for name in ("one", "two"))
     groups = [node.groups.add(alice, str(number)) for number in range(3)]
     ids = pluck(node.groups.list(alice), "id")
-    read = node.session.request(
-        "list_groups", alice, page_number=first_page(node.session), page_size=node.session.target.page_size
+    called = {hashed_cid(x): "x", hashed_cid(y): "y", p.address.lower(): "p", q.address.lower(): "q"}
+    group = OneGroup(node, alice, groups[1].id, ids[-2], called)
+    rounds = (
+        [group.with_action("x", x), group.with_action("y", y), group.with_wallet("p", p)],
+        [group.without_action("x", x), group.with_wallet("q", q), group.without_wallet("p", p)],
+        [group.updated("first", x, q), group.updated("second", y, p), group.with_action("x", x)],
     )
-    for turn in range(ROUNDS):
-        labels = {"name": f"{node.label} {turn}", "description": DESCRIPTION}
-        lists: dict[str, object] = {"pkp_ids_permitted": [], "cid_hashes_permitted": []}
-        update = node.session.request("update_group", alice, group_id=groups[1].id, **labels, **lists)
-        updated, *reads = send_at_once(node.session, [update, read, read])
-        must_accept(updated)
-        with judge.apart():
-            for answer in reads:
-                must_accept(answer)
-                listed = answer.value if isinstance(answer.value, list) else []
-                judge.same(pluck(listed, "id"), ids[: node.session.target.page_size], "the groups in their order")
+    states = frozenset({Contents(frozenset(), frozenset(), f"{node.label} 1")})
+    for writes in rounds:
+        history = [*at_once([*writes, *group.reads()]), *(read() for read in group.reads())]
+        left = left_by(history, states)
+        with judge("LIST-170"):
+            before = " or ".join(", ".join(map(group.told, state)) for state in states)
+            told = table(unexplained(history, states)) if not left else ""
+            judge.that(bool(left), f"an order of these requests that explains all answers, from {before}", told)
+        states = left
+    for order in group.orders:
+        with judge.apart("GRPLIFE-090"):
+            judge.same(order, ids, "the groups in their order")

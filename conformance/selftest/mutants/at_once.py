@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 
@@ -237,6 +238,42 @@ def updated_groups_are_missing_meanwhile(node: Node) -> None:
 
     intercept(node, "update_group", update)
     intercept(node, "list_groups", groups)
+
+
+@mutant("LIST-170")
+def added_wallet_brings_back_an_action_removed_meanwhile(node: Node) -> None:
+    """Write with the addition of a wallet the group's actions as they were before; a removal overtakes it."""
+    overtaking = _removal_overtakes(node, "remove_action_from_group")
+
+    def add(write: Write, acting_key: int, group_id: int, pkp: bytes) -> None:
+        _, before = lists_of(node, acting_key, group_id)
+        overtaking.wait()
+        write(acting_key, group_id, pkp)
+        _, now = lists_of(node, acting_key, group_id)
+        for hashed in before:
+            if hashed not in now:
+                node.accounts.add_action_to_group(acting_key, group_id, hashed)
+
+    wrap(node.accounts, "add_pkp_to_group", add)
+
+
+@mutant("LIST-170")
+def updates_of_a_group_at_once_mix(node: Node) -> None:
+    """Store the labels of one and the actions of another of two concurrent updates of a group."""
+    under_way: dict[int, list[Hashes]] = {}
+    more = threading.Condition()
+
+    def update(write: Write, acting_key: int, group: Group, pkps: Hashes, actions: Hashes) -> None:
+        with more:
+            together = under_way.setdefault(group.id, [])
+            together.append(actions)
+            more.notify_all()
+            more.wait_for(lambda: len(together) > 1, UNDER_WAY_SECONDS)
+            if under_way.get(group.id) is together:  # who comes from now on does not meet these
+                del under_way[group.id]
+        write(acting_key, group, pkps, next((other for other in together if other != actions), actions))
+
+    wrap(node.accounts, "update_group", update)
 
 
 SHARED_SLOT: Callable[[str], str] = """(actions => {
