@@ -25,7 +25,7 @@ from conformance.service.session import DESCRIPTION
 from conformance.service.usage_keys import Permissions
 from conformance.values.ids import Cid, GroupId, HashedCid
 from conformance.values.json_text import written
-from conformance.values.json_values import member, pluck, printed, same, same_hexes
+from conformance.values.json_values import member, pluck, printed, same
 
 NEEDS = ("managed_accounts",)
 LABELS = ("name", "description")
@@ -212,40 +212,6 @@ def listed_id_goes_back_verbatim(judge: Judge, node: Node) -> None:
 # ----------------------------------------------------------------------------------------------------- at the same time
 
 
-@case(
-    "parallel-updates-do-not-mix",
-    requirements=["GRPLIFE-230"],
-    needs=NEEDS,
-    uses=[f"{GROUP_FIELDS}.name", f"{GROUP_FIELDS}.description", WALLET_IDS],
-)
-def parallel_updates_do_not_mix(judge: Judge, node: Node) -> None:
-    """Of two updates of a group at the same time one takes effect as a whole."""
-    on = two_equal_groups(node)
-    values = {"one": (on.p.id, hashed_cid(on.x)), "two": (on.q.id, hashed_cid(on.y))}
-    updates = [
-        labelled(node, on.alice, on.g, name, name).changed(pkp_ids_permitted=[p], cid_hashes_permitted=[x])
-        for name, (p, x) in values.items()
-    ]
-
-    def is_whole() -> bool:
-        group = only(map(as_object, node.groups.list(on.alice)), "id", listed)
-        name = member(group, "name")
-        wanted = values.get(name, ()) if isinstance(name, str) else ()
-        wallets, actions = node.pkps.list(on.alice, on.g), node.actions.list(on.alice, on.g)
-        got = [*pluck(wallets, "id"), *pluck(actions, "hashed_cid")]
-        return member(group, "description") == name and same_hexes(got, wanted)
-
-    listed = member(member(node.groups.list(on.alice), "-2"), "id")
-    # One update, with nothing beside it: what the lists show of it is not what this case is about.
-    node.session.accept(updates[1])
-    judge.set_up(is_whole(), "lists that show an update as it was sent")
-    for _ in range(4):
-        for answer in send_at_once(node.session, updates):
-            must_accept(answer)
-        with judge():
-            judge.that(is_whole(), "labels, wallets and actions of one of the two updates", node.groups.list(on.alice))
-
-
 @case("updates-under-way-revive-nothing", requirements=["GRPLIFE-150"], needs=NEEDS)
 def updates_under_way_revive_nothing(judge: Judge, node: Node) -> None:
     """A group that is removed while updates and additions are under way is gone for good."""
@@ -264,30 +230,6 @@ def updates_under_way_revive_nothing(judge: Judge, node: Node) -> None:
         for answer in others:
             was_accepted(node.session, answer, or_refused=["not_found"])
         judge.same(node.groups.list(alice), kept, "the groups without the removed one")
-
-
-@case("parallel-additions-all-count", requirements=["GRPLIFE-230", "LIST-170"], needs=NEEDS, uses=[WALLET_IDS])
-def parallel_additions_all_count(judge: Judge, node: Node) -> None:
-    """Wallets and actions added to one group at once are all listed, and gone when all are taken out at once."""
-    on = two_equal_groups(node)
-    g = bound(node, on.alice, [], [])
-    wallets, cids = [on.p, on.q], [on.x, on.y]
-    add, remove = list[OutgoingRequest](), list[OutgoingRequest]()
-    for pkp, cid in zip(wallets, cids, strict=True):
-        of_pkp, of_cid = {"group_id": g, "pkp_id": pkp.id}, {"group_id": g, "hashed_cid": hashed_cid(cid)}
-        add.append(node.session.request("add_pkp_to_group", on.alice, **of_pkp))
-        add.append(node.session.request("add_action_to_group", on.alice, group_id=g, action_ipfs_cid=cid))
-        remove.append(node.session.request("remove_pkp_from_group", on.alice, **of_pkp))
-        remove.append(node.session.request("remove_action_from_group", on.alice, **of_cid))
-    for requests, there in ((add, True), (remove, False)):
-        with judge("GRPLIFE-230"):
-            for answer in send_at_once(node.session, requests):
-                must_accept(answer)
-        with judge():
-            ids = pluck(node.pkps.list(on.alice, g), "id")
-            judge.same_hexes(ids, [one.id for one in wallets if there], "the wallets of the group", any_order=True)
-            hashes = pluck(node.actions.list(on.alice, g), "hashed_cid")
-            judge.same_hexes(hashes, [hashed_cid(cid) for cid in cids if there], "its actions", any_order=True)
 
 
 # ------------------------------------------------------------------------------------------------ updates in their turn

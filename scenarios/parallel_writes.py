@@ -206,11 +206,14 @@ def additions_at_once_keep_their_labels(judge: Judge, node: Node) -> None:
 
 
 class Contents(NamedTuple):
-    """What a group holds: the hashes of its actions and the addresses of its wallets in small letters, and its name."""
+    """What a group holds."""
 
     actions: frozenset[str]
+    """Their hashes, in small letters."""
     wallets: frozenset[str]
-    name: str
+    """Their addresses, in small letters."""
+    labels: tuple[str, str]
+    """Name and description."""
 
 
 Asked: TypeAlias = Callable[[], Answered[Contents]]
@@ -278,17 +281,19 @@ class OneGroup:
     def updated(self, name: str, cid: Cid, pkp: Pkp) -> Asked:
         """Replace the name and both lists, by one action and one wallet."""
         hashed = hashed_cid(cid)
-        left = Contents(frozenset({hashed}), frozenset({pkp.address.lower()}), f"{self.node.label} {name}")
+        label = f"{self.node.label} {name}"
+        left = Contents(frozenset({hashed}), frozenset({pkp.address.lower()}), (label, label))
         lists: dict[str, object] = {"pkp_ids_permitted": [pkp.id], "cid_hashes_permitted": [hashed]}
-        return self.write("update_group", name, lambda _: left, name=left.name, description=DESCRIPTION, **lists)
+        return self.write("update_group", name, lambda _: left, name=label, description=label, **lists)
 
     def reads(self) -> list[Asked]:
         """Each list that shows the group."""
 
-        def names(items: list[object]) -> str | None:
+        def labels(items: list[object]) -> tuple[str, ...] | None:
             self.orders.append(pluck(items, "id"))
-            found = [printed(member(item, "name")) for item in items if same(member(item, "id"), self.listed_id)]
-            return found[0] if found else None  # that it is missing is judged by the order
+            found = [item for item in items if same(member(item, "id"), self.listed_id)]
+            # That it is missing is judged by the order.
+            return tuple(printed(member(found[0], label)) for label in LABELS) if found else None
 
         return [
             self.read("actions", "list_actions", lambda items: small(pluck(items, "hashed_cid")), group_id=self.id),
@@ -298,7 +303,7 @@ class OneGroup:
                 lambda items: small(pluck(items, "wallet_address")),
                 group_id=self.id,
             ),
-            self.read("name", "list_groups", names),
+            self.read("labels", "list_groups", labels),
         ]
 
     def read(self, part: str, lists: str, seen: Callable[[list[object]], object], **members: object) -> Asked:
@@ -331,9 +336,13 @@ def small(texts: Sequence[object]) -> frozenset[str]:
 
 @case(
     "answers-at-once-have-an-order",
-    requirements=["LIST-170", "GRPLIFE-090"],
+    requirements=["GRPLIFE-230", "LIST-170", "GRPLIFE-090"],
     needs=NEEDS,
-    uses=[{"semantics.settle_time_seconds": 0}, "wire.list_groups.item_fields.name"],
+    uses=[
+        {"semantics.settle_time_seconds": 0},
+        "wire.list_groups.item_fields.name",
+        "wire.list_groups.item_fields.description",
+    ],
 )
 def answers_at_once_have_an_order(judge: Judge, node: Node) -> None:
     """What is written to a group and read of it at the same time is answered as one after the other, in some order."""
@@ -346,14 +355,23 @@ def answers_at_once_have_an_order(judge: Judge, node: Node) -> None:
     group = OneGroup(node, alice, groups[1].id, ids[-2], called)
     rounds = (
         [group.with_action("x", x), group.with_action("y", y), group.with_wallet("p", p)],
-        [group.without_action("x", x), group.with_wallet("q", q), group.without_wallet("p", p)],
-        [group.updated("first", x, q), group.updated("second", y, p), group.with_action("x", x)],
+        [
+            group.without_action("x", x),
+            group.without_action("y", y),
+            group.with_wallet("q", q),
+            group.without_wallet("p", p),
+        ],
+        *[[group.updated("first", x, q), group.updated("second", y, p), group.with_action("x", x)]] * 2,
     )
-    states = frozenset({Contents(frozenset(), frozenset(), f"{node.label} 1")})
+    states = frozenset({Contents(frozenset(), frozenset(), (f"{node.label} 1", DESCRIPTION))})
     for writes in rounds:
         history = [*at_once([*writes, *group.reads()]), *(read() for read in group.reads())]
+        if writes is not rounds[-1]:  # of updates that contradict one another one may be refused
+            with judge.apart("GRPLIFE-230"):
+                refused = [one.told for one in history[: len(writes)] if not one.writes]
+                judge.same(refused, [], "those of the writes at the same time that the node refused")
         left = left_by(history, states)
-        with judge("LIST-170"):
+        with judge("GRPLIFE-230", "LIST-170"):
             before = " or ".join(", ".join(map(group.told, state)) for state in states)
             told = table(unexplained(history, states)) if not left else ""
             judge.that(bool(left), f"an order of these requests that explains all answers, from {before}", told)
