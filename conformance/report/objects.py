@@ -135,7 +135,7 @@ def names_of(exchanges: Sequence[Exchanged], told: Sequence[int]) -> dict[str, s
         for exchange in exchanges
         for variable in exchange.given
     }
-    ids = {address: variable for one in exchanges for variable, address in _found_by(one) if kinds.get(address) == "P"}
+    ids = {address: variable for one in exchanges for variable, address in found_by(one) if kinds.get(address) == "P"}
     kinds = {name: kind for name, kind in kinds.items() if name not in ids}
     in_steps = dict.fromkeys(name for number in told for name in variables_of(exchanges[number]) if name in kinds)
     names = _accounts(exchanges)
@@ -157,7 +157,7 @@ def names_of(exchanges: Sequence[Exchanged], told: Sequence[int]) -> dict[str, s
     return names | {name: _name(kind, at, name) for kind, these in unnamed for at, name in enumerate(these, 1)}
 
 
-def _found_by(exchange: Exchanged) -> Iterator[tuple[str, str]]:
+def found_by(exchange: Exchanged) -> Iterator[tuple[str, str]]:
     """What an exchange gave, with the value given before by which it was found in the answer."""
     for variable, path in exchange.given.items():
         yield from ((variable, name) for name in OF_JQ.findall(path))

@@ -18,6 +18,7 @@ from conformance.report.objects import (
     Names,
     Objects,
     credentials_of,
+    found_by,
     is_word,
     items_of,
     names_of,
@@ -141,9 +142,9 @@ def _addresses_of_ids(
 ) -> Iterator[tuple[str, str]]:
     """The addresses by which a list was searched for the ids of their wallets."""
     for one in conversation.exchanges:
-        for variable, path in one.given.items():
-            addresses = (conversation.names.get(name, "") for name in OF_JQ.findall(path))
-            for address in filter(ADDRESS.fullmatch, addresses if variable in variables else []):
+        for variable, name in found_by(one):
+            address = conversation.names.get(name, "")
+            if variable in variables and ADDRESS.fullmatch(address):
                 yield from _spelled(address, f"{variables[variable]}'s address")
 
 
