@@ -10,7 +10,7 @@ from reference_node.node import Node
 
 @mutant(
     each=[
-        row("new_account", breaks="AKEY-070", also="ACC-010 ACC-140 ACC-170 AKEY-060 EP-040 EP-050"),
+        row("new_account", breaks="AKEY-070", also="ACC-010 ACC-030 ACC-140 ACC-170 AKEY-060 EP-040 EP-050"),
         row("set_usage_key", breaks="ACC-100 UKEY-010 KEYLIFE-010 EP-110", also="ACC-140 LIST-170"),
         row(
             "update_usage_key",
