@@ -106,11 +106,12 @@ class ExchangeLog:
         """How many requests the case has sent itself."""
         return len(self) - self._borrowed
 
-    def forget(self) -> None:
-        """Drop the exchanges so far. Their numbers are not used again."""
+    def forget(self, before: int | None = None) -> None:
+        """Drop the exchanges so far, or those before a number. Their numbers are not used again."""
         with self._lock:
-            self._forgotten += len(self._exchanges)
-            self._exchanges.clear()
+            dropped = len(self._exchanges) if before is None else before - self._forgotten
+            del self._exchanges[:dropped]
+            self._forgotten += dropped
             self._weight = 0
 
     def take(self, weight: int) -> None:

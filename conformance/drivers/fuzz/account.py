@@ -7,18 +7,18 @@ from collections.abc import Iterable, Mapping
 from pydantic import JsonValue
 
 from conformance.drivers.fuzz.examples import Example
-from conformance.drivers.model.play import STEPS, fresh_run
-from conformance.drivers.model.script import StepData
+from conformance.drivers.fuzz.packs import STEPS, fresh_run
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.driver import compile_step
 from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
+from conformance.language.form import Members
 from conformance.language.templates import CompileContext, compile_value
 from conformance.profile import Auth
 from conformance.service.lists import read_list
 from conformance.values.json_values import MISSING, member
 
-BEGINNING: tuple[StepData, ...] = (
+BEGINNING: tuple[Members, ...] = (
     {"account": "alice"},
     {"new_wallet": "wallet", "as": "alice"},
     {"let": {"cid": {"sample_cid": "registered"}}},
@@ -27,7 +27,7 @@ BEGINNING: tuple[StepData, ...] = (
     {"new_group": "group", "with": {"pkp_ids_permitted": ["${wallet.id}"], "cid_hashes_permitted": ["${hash}"]}},
     {"new_key": "key", "with": {"execute_in_groups": ["${group.id}"]}},
 )
-RUNS: tuple[StepData, ...] = (
+RUNS: tuple[Members, ...] = (
     {
         "new_group": "runs",
         "with": {
@@ -56,7 +56,7 @@ class FuzzAccount:
         self.made = 0
         """How many requests have been accepted since."""
 
-    def _step(self, step: StepData, place: str) -> None:
+    def _step(self, step: Members, place: str) -> None:
         compiled = compile_step(STEPS.validate_python(step), self._context, place)
         self._context.check()
         compiled.run(self.run)

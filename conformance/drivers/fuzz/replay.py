@@ -8,25 +8,24 @@ from pydantic import JsonValue
 
 from conformance.drivers.fuzz.examples import Example, Sort
 from conformance.drivers.fuzz.judge import ABOUT, GONE_FROM, LABEL, SHOWN_BY, Choices, Finding
+from conformance.drivers.fuzz.packs import fresh_run, replay_case, replay_text
 from conformance.drivers.fuzz.shrink import Requests
 from conformance.drivers.fuzz.values import LABELS
-from conformance.drivers.model.play import fresh_run
-from conformance.drivers.model.replay import replay_case, replay_text
-from conformance.drivers.model.script import StepData
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.driver import compile_case
+from conformance.language.form import Members
 from conformance.language.models import StepsCase
 from conformance.language.templates import CompileContext
 from conformance.problems import Departure, Inconclusive, LoadProblem, Mismatch, NotAccepted, StateChanged
 from conformance.profile import Auth, Operation
 
-ANY: StepData = {"may_be_refused": "any", "expect": {"@status": {"at_most": 499}}}
+ANY: Members = {"may_be_refused": "any", "expect": {"@status": {"at_most": 499}}}
 
 
 def replay_of(
     requests: Requests,
     finding: Finding,
-    beginning: list[StepData],
+    beginning: list[Members],
     operation: Callable[[str], Operation],
     choices: Choices,
 ) -> dict[str, JsonValue]:
@@ -40,9 +39,9 @@ def replay_of(
     return replay_case([*beginning, *steps], title, [finding.requirement], [])
 
 
-def _call(example: Example, operation: Operation) -> StepData:
+def _call(example: Example, operation: Operation) -> Members:
     known = operation.request
-    call: StepData = {
+    call: Members = {
         "call": example.operation,
         **({} if operation.auth is Auth.NONE else {"as": "alice"}),
         "with": {n: v for n, v in example.members.items() if n in known},
@@ -55,19 +54,19 @@ def _call(example: Example, operation: Operation) -> StepData:
     return call
 
 
-def _without_effect(listed: str, calls: list[StepData]) -> list[StepData]:
+def _without_effect(listed: str, calls: list[Members]) -> list[Members]:
     """The calls, which make an object and remove it, between two readings that must be the same."""
-    before: StepData = {"list": listed, "as": "alice", "save": {"before": ""}}
-    after: StepData = {"list": listed, "as": "alice", "save": {"seen": ""}}
+    before: Members = {"list": listed, "as": "alice", "save": {"before": ""}}
+    after: Members = {"list": listed, "as": "alice", "save": {"seen": ""}}
     return [before, *calls, after, {"check": {"that": "${seen}", "equals": "${before}"}}]
 
 
-def _matter(example: Example, finding: Finding, call: StepData, choices: Choices) -> list[StepData]:
+def _matter(example: Example, finding: Finding, call: Members, choices: Choices) -> list[Members]:
     listed = SHOWN_BY.get(example.operation, "list_groups")
-    reading: StepData = {"list": listed, "as": "alice", "save": {"seen": ""}}
+    reading: Members = {"list": listed, "as": "alice", "save": {"seen": ""}}
     match finding.problem:
         case StateChanged():
-            before: StepData = {"list": listed, "as": "alice", "save": {"before": ""}}
+            before: Members = {"list": listed, "as": "alice", "save": {"before": ""}}
             return [before, call | ANY, reading, {"check": {"that": "${seen}", "equals": "${before}"}}]
         case Mismatch() if example.operation in ABOUT:
             return [call, reading, {"check": {"that": "${seen}", "includes": _shown(example, choices)}}]
@@ -76,7 +75,7 @@ def _matter(example: Example, finding: Finding, call: StepData, choices: Choices
     return [call | (ANY if example.sort is not Sort.PLAIN else {})]
 
 
-def _shown(example: Example, choices: Choices) -> StepData:
+def _shown(example: Example, choices: Choices) -> Members:
     """The step that reads the item of the request."""
     hidden = set() if choices.replaces_labels(example.operation) else LABELS
     members = ((LABEL.get((example.operation, name), (name,))[0], value) for name, value in example.members.items())

@@ -30,14 +30,25 @@ WEIGHTS = {
     "delete_action": 1,
     "update_usage_api_key_metadata": 1,
     "remove_usage_api_key": 1,
+    "confirm_payment": 1,
+    "convert_to_chain_secured_account": 1,
+    "restart": 1,
 }
 """The operations of acts, with their relative frequency."""
+CONVERSION = "convert_to_chain_secured_account"
+BUYS, RESTART = "confirm_payment", "restart"
+OF_ITSELF = frozenset({CONVERSION, BUYS, RESTART})
+"""What names no object: the account's conversion, the purchase of credit, and a restart of the node."""
 ON_KEYS = ("update_usage_api_key", "update_usage_api_key_metadata", "remove_usage_api_key")
 ON_ACTIONS = ("add_action", "update_action_metadata", "delete_action")
 OWNERS_ALONE = frozenset({"add_usage_api_key", "update_usage_api_key", "remove_usage_api_key"})
 """Owner-only operations ("Authentication", 9)."""
+OLD_KEY_ACTS = 2
+"""The drawn number of an actor with which the key of before the conversion acts; usage keys act with larger ones."""
 MOST_WALLETS, MOST_GROUPS, MOST_KEYS = 3, 3, 3
 """The most objects of a kind in an account: enough for a first, a last and one between."""
+EXPIRED = 7
+"""The drawn number with which an admin wallet attaches a usage key that has expired."""
 NO_PERMISSIONS = Permissions()
 
 
@@ -81,10 +92,12 @@ class Act:
     wallets: tuple[str, ...] = ()
     actions: tuple[str, ...] = ()
     permissions: Permissions = NO_PERMISSIONS
+    expired: bool = False
+    """Whether the usage key that it makes has expired already."""
 
     @property
     def by_owner(self) -> bool:
-        """Whether the account key acts."""
+        """Whether the account key acts, or the admin wallet."""
         return self.by == self.account
 
 
@@ -98,15 +111,30 @@ def meant(drawn: Drawn, world: World, operations: Sequence[str], *, usage_keys: 
     if not kinds:
         return None
     operation = kinds[drawn.kind % len(kinds)]
-    by = account.name
-    if usage_keys and drawn.by > 2 and account.keys:
-        by = _pick(account.keys, drawn.by)
+    by = _actor(operation, drawn, account, usage_keys=usage_keys)
     return _fill(Act(operation, account.name, by, label), drawn, account, world)
+
+
+def _actor(operation: str, drawn: Drawn, account: Account, *, usage_keys: bool) -> str:
+    """Who acts: the owner, a usage key, or the key of before the conversion, which alone could convert again."""
+    if operation == CONVERSION and not account.managed:
+        return account.old_key
+    if operation in OF_ITSELF:
+        return account.name
+    if not account.managed and account.had_key and drawn.by == OLD_KEY_ACTS:
+        return account.old_key
+    if account.keys and (
+        (usage_keys and drawn.by > OLD_KEY_ACTS) or (operation == "run_action" and not account.managed)
+    ):
+        return _pick(account.keys, drawn.by)
+    return account.name
 
 
 def _fill(act: Act, drawn: Drawn, account: Account, world: World) -> Act | None:
     """The act with its objects."""
     match act.operation:
+        case operation if operation in OF_ITSELF:
+            return act
         case "create_wallet" | "add_group" | "add_usage_api_key":
             return _making(act, drawn, account)
         case operation if operation in ON_KEYS:
@@ -121,9 +149,11 @@ def _fill(act: Act, drawn: Drawn, account: Account, world: World) -> Act | None:
 
 
 def _weight(operation: str, account: Account) -> int:
-    """Prefer the first wallet and the first group: without them little can happen."""
-    first = (operation == "create_wallet" and not account.wallets) or (operation == "add_group" and not account.groups)
-    return WEIGHTS[operation] * (4 if first else 1)
+    """Prefer the first wallet, group and usage key, without which little can happen, and convert what can run."""
+    made = {"create_wallet": account.wallets, "add_group": account.groups, "add_usage_api_key": account.keys}
+    first = not made.get(operation, True)
+    converts = operation == CONVERSION and account.managed and account.wallets and account.groups and account.keys
+    return WEIGHTS[operation] * (4 if first else 16 if converts else 1)
 
 
 def _possible(operation: str, account: Account) -> bool:
@@ -132,7 +162,10 @@ def _possible(operation: str, account: Account) -> bool:
         "create_wallet": len(account.wallets) < MOST_WALLETS,
         "add_group": len(account.groups) < MOST_GROUPS,
         "add_usage_api_key": len(account.live_keys()) < MOST_KEYS,
-        "run_action": bool(account.wallets),
+        "run_action": bool(account.wallets) and (account.managed or bool(account.keys)),
+        CONVERSION: account.had_key,
+        BUYS: account.managed,
+        RESTART: True,
         **dict.fromkeys(ON_ACTIONS, True),
         **dict.fromkeys(ON_KEYS, bool(account.keys)),
     }
@@ -156,7 +189,8 @@ def _making(act: Act, drawn: Drawn, account: Account) -> Act:
     if act.operation == "create_wallet":
         return replace(act, makes=f"{name}_w{len(account.wallets) + 1}")
     if act.operation == "add_usage_api_key":
-        return replace(act, makes=f"{name}_k{len(account.keys) + 1}", permissions=_permissions(drawn, account))
+        made = replace(act, makes=f"{name}_k{len(account.keys) + 1}", permissions=_permissions(drawn, account))
+        return replace(made, expired=act.by_owner and not account.managed and drawn.target == EXPIRED)
     wallets, actions = _lists(drawn, account)
     return replace(
         act, makes=f"{name}_g{len(account.groups) + len(account.gone) + 1}", wallets=wallets, actions=actions

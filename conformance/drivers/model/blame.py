@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from conformance.drivers.model.acts import ON_KEYS, Act
+from conformance.drivers.model.acts import BUYS, CONVERSION, OF_ITSELF, ON_KEYS, RESTART, Act
 from conformance.drivers.model.plan import Planned
 from conformance.drivers.model.ruling import Reason
 from conformance.drivers.model.views import Check, Look
@@ -33,8 +33,13 @@ BY_OWNER: dict[str, Ids] = {
     "update_action_metadata": ("EP-300",),
     "delete_action": ("EP-290",),
     "run_action": ("EXEC-020",),
+    CONVERSION: ("MODE-010", "WSIG-020"),
+    BUYS: ("BILL-070",),
+    RESTART: ("LIST-170",),
 }
 """Broken when the account key is refused an operation."""
+BY_ADMIN: Ids = ("CHAIN-090",)
+"""Broken when the contract reverts a transaction of the admin wallet."""
 BY_USAGE_KEY: dict[str, Ids] = {
     "create_wallet": ("UKEY-080",),
     "add_group": ("UKEY-040",),
@@ -46,6 +51,10 @@ BY_USAGE_KEY: dict[str, Ids] = {
     "run_action": ("EXEC-010",),
 }
 """Broken when a usage key is refused what its permissions allow. What only the profile allows is in `BY_PROFILE`."""
+OF_OTHERS: Ids = ("CHAIN-110",)
+"""Broken when somebody else than the admin wallet writes to a ChainSecured account."""
+BY_USAGE = tuple(name for name in BY_OWNER if name not in OF_ITSELF)
+"""The operations that usage keys try."""
 LACKING: dict[str, Ids] = {
     "create_wallet": ("UKEY-090",),
     "add_group": ("UKEY-050",),
@@ -69,14 +78,20 @@ BY_PROFILE: dict[str, Ids] = {
 }
 IN_GROUPS = ("add_pkp_to_group", "remove_pkp_from_group", "add_action_to_group", "remove_action_from_group")
 BY_KEYS: dict[str, dict[str, Ids]] = {
-    "acts with a removed key": dict.fromkeys(BY_OWNER, ("KEYLIFE-080",)),
+    "acts with a removed key": dict.fromkeys(BY_USAGE, ("KEYLIFE-080",)),
+    "acts with an expired key": dict.fromkeys(BY_USAGE, ("UKEY-390",)),
+    "writes to a ChainSecured account": dict.fromkeys((name for name in BY_USAGE if name != "run_action"), OF_OTHERS),
     "lacks the permission": LACKING,
     "is for the account key alone": OWNER_ONLY,
     "is, by the profile, not for this key": BY_PROFILE,
     "may not fill the lists": {"add_group": ("SCOPE-130",)},
 }
 """Broken when an act of a usage key is accepted that must be refused for this reason."""
+OLD_KEY_WRITES: Ids = ("ERR-080", "MODE-110")
+"""Broken when the key of before the conversion still writes."""
 BY_ANYBODY: dict[str, dict[str, Ids]] = {
+    "acts with the old key": dict.fromkeys((name for name in BY_USAGE if name != "run_action"), OLD_KEY_WRITES),
+    "converts again": {CONVERSION: ("ERR-090",)},
     "names a removed group": dict.fromkeys(("update_group", "remove_group", *IN_GROUPS), ("GRPLIFE-150",)),
     "names a removed key": {
         "remove_usage_api_key": ("KEYLIFE-120",),
@@ -140,6 +155,22 @@ AFTER: dict[tuple[str, str, str], Ids] = {
     ("remove_usage_api_key", "keys", "existence"): ("KEYLIFE-090",),
 }
 """Broken when an object of the act is wrong after it: by operation, list and aspect."""
+STAYS: dict[str, Ids] = {
+    "groups": ("MODE-050",),
+    "wallets of a group": ("MODE-050",),
+    "actions of a group": ("MODE-050",),
+    "wallets": ("MODE-060",),
+    "actions": ("MODE-070",),
+    "keys": ("MODE-080",),
+    "permission": ("MODE-090",),
+}
+"""Broken when something is not there as before after a conversion: by list or view."""
+FOLLOWS: Ids = ("CHAIN-050",)
+"""Broken when a list over HTTP does not show what the admin wallet wrote to the contract."""
+CREDIT: dict[str, Ids] = {BUYS: ("BILL-070",), RESTART: ("BILL-070",)}
+"""Broken when the balance is wrong after this operation."""
+UNCHARGED, CHARGED = ("BILL-210",), ("BILL-170",)
+"""Broken when it is wrong after a refused act, and after any other accepted one."""
 BESIDE: dict[tuple[str, str], Ids] = {
     ("update_group", "groups"): ("GRPLIFE-090",),
     ("update_group", "wallets of a group"): ("GRPLIFE-090",),
@@ -183,6 +214,8 @@ def of_request(planned: Planned) -> Ids:
     act = planned.act
     if planned.reasons:
         return _once(name for reason in planned.reasons for name in _of_reason(reason, act))
+    if planned.sent:
+        return BY_ADMIN
     if act.wallet == ANY:
         return BY_ANYBODY["adds or removes the wildcard"][act.operation]
     if act.by_owner:
@@ -192,16 +225,25 @@ def of_request(planned: Planned) -> Ids:
 
 def of_effect(planned: Planned) -> Ids:
     """Requirements broken where the object of an accepted act is missing."""
-    return MADE.get(planned.act.operation, BY_OWNER[planned.act.operation])
+    return BY_ADMIN if planned.sent else MADE.get(planned.act.operation, BY_OWNER[planned.act.operation])
 
 
 def of_view(planned: Planned | None, look: Look, check: Check | None) -> Ids:
     """Requirements that a wrong list or view after the act breaks."""
+    if planned is not None and look.what == "balance":
+        return UNCHARGED if planned.refused else CREDIT.get(planned.act.operation, CHARGED)
     if planned is None or planned.refused:
         return ALWAYS
-    act = planned.act
-    if look.account != act.account:
+    if look.account != planned.act.account:
         return ANOTHERS
+    if planned.sent:
+        return BY_ADMIN if look.on_chain else FOLLOWS
+    return _of_look(planned.act, look, check)
+
+
+def _of_look(act: Act, look: Look, check: Check | None) -> Ids:
+    if act.operation == CONVERSION:
+        return STAYS[look.what]
     if check is None:
         return ALWAYS
     if look.what == "permission":
@@ -229,13 +271,20 @@ def _once(ids: Iterable[str]) -> Ids:
     return tuple(dict.fromkeys(ids))
 
 
-def watched(operations: Sequence[str], *, usage_keys: bool, chain: bool) -> frozenset[str]:
+def watched(operations: Sequence[str], *, usage_keys: bool, chain: bool, credit: bool = False) -> frozenset[str]:
     """Every requirement that a failure of a case with these operations can name."""
     chosen = set(operations)
-    tables = [BY_OWNER, MADE, *BY_ANYBODY.values()]
-    tables += [BY_USAGE_KEY, *BY_KEYS.values()] if usage_keys else []
+    converts = CONVERSION in chosen
+    unless_converted = {"acts with the old key", "acts with an expired key", "writes to a ChainSecured account"}
+    reasons = {**BY_ANYBODY, **(BY_KEYS if usage_keys else {})}
+    tables = [BY_OWNER, MADE, *(table for name, table in reasons.items() if converts or name not in unless_converted)]
+    tables += [BY_USAGE_KEY] if usage_keys else []
     tables += [PERMISSION] if chain else []
     names = {*ALWAYS, *ANOTHERS}
     names |= {name for table in tables for operation in chosen & table.keys() for name in table[operation]}
     names |= {name for table in (AFTER, BESIDE) for key, ids in table.items() if key[0] in chosen for name in ids}
+    if converts:
+        names |= {*BY_ADMIN, *FOLLOWS, *(name for ids in STAYS.values() for name in ids)}
+    if credit:
+        names |= {*UNCHARGED, *CHARGED, *CREDIT[BUYS]}
     return frozenset(names)

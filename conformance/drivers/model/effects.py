@@ -14,12 +14,14 @@ def apply(act: Act, world: World, rules: ExpectedOutcomeRules) -> None:
         case "create_wallet":
             account.wallets.append(act.makes)
         case "add_usage_api_key":
-            account.keys[act.makes] = Key(account.name, act.label, act.permissions)
+            account.keys[act.makes] = Key(account.name, act.label, act.permissions, expired=act.expired)
         case "update_usage_api_key" | "update_usage_api_key_metadata" | "remove_usage_api_key":
             _on_key(act, account.keys[act.key], rules)
         case "add_action" | "update_action_metadata" | "delete_action":
             _on_action(act, account, rules)
-        case "run_action":
+        case "convert_to_chain_secured_account":
+            account.managed = False
+        case "run_action" | "confirm_payment" | "restart":
             return
         case _:
             _on_groups(act, account)

@@ -1,11 +1,11 @@
-"""Turns drawn numbers into a plan: acts with their required outcomes. Nothing is sent."""
+"""Turns drawn numbers, or given acts, into a plan: acts with their required outcomes. Nothing is sent."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from conformance.drivers.model.acts import Act, Drawn, meant
+from conformance.drivers.model.acts import OF_ITSELF, Act, Drawn, meant
 from conformance.drivers.model.effects import apply
 from conformance.drivers.model.ruling import ExpectedOutcomeRules, Reason
 from conformance.drivers.model.world import World
@@ -16,12 +16,15 @@ class Planned:
     """An act with its place in the plan."""
 
     number: int
-    drawn: Drawn
+    drawn: Drawn | None
+    """The numbers that mean it; None where it was given."""
     act: Act
     reasons: tuple[Reason, ...]
     """The reasons to refuse it; empty: it must be accepted."""
     control: int | None
-    """For a refused act, the last act before it that calls the same operation and must be accepted."""
+    """For a refused act, the last act before it that calls the same operation over HTTP and must be accepted."""
+    sent: bool = False
+    """Whether it is a transaction of the admin wallet."""
 
     @property
     def refused(self) -> bool:
@@ -37,20 +40,45 @@ class Planner:
     accounts: int
     operations: tuple[str, ...]
     usage_keys: bool
+    by_wallet: int = 0
 
     def plan(self, drawn: Sequence[Drawn]) -> tuple[Planned, ...]:
         """The acts that these numbers mean. Acts that must be refused but have no control before them are left out."""
-        world = World.of(self.accounts)
-        plan: list[Planned] = []
-        accepted: dict[str, int] = {}
-        for drawn_act in drawn:
-            number = len(plan) + 1
-            act = meant(drawn_act, world, self.operations, usage_keys=self.usage_keys, label=str(number))
-            reasons = None if act is None else self.rules.reasons(act, world)
-            if act is None or reasons is None or (reasons and act.operation not in accepted):
-                continue
-            plan.append(Planned(number, drawn_act, act, reasons, accepted.get(act.operation) if reasons else None))
-            if not reasons:
-                apply(act, world, self.rules)
-                accepted[act.operation] = number
-        return tuple(plan)
+        plan = _Plan(self)
+        for one in drawn:
+            act = meant(one, plan.world, self.operations, usage_keys=self.usage_keys, label=str(len(plan.acts) + 1))
+            if act is not None:
+                plan.add(act, one)
+        return tuple(plan.acts)
+
+    def of_acts(self, acts: Sequence[Act]) -> tuple[Planned, ...]:
+        """The plan of these acts, without those about which neither the specification nor the profile decides."""
+        plan = _Plan(self)
+        for act in acts:
+            plan.add(act, None)
+        return tuple(plan.acts)
+
+
+class _Plan:
+    """A plan in the making, with the world as its acts leave it."""
+
+    def __init__(self, planner: Planner) -> None:
+        self._rules = planner.rules
+        self.world = World.of(planner.accounts, planner.by_wallet)
+        self.acts: list[Planned] = []
+        self._accepted: dict[str, int] = {}
+        """The number of the last accepted act over HTTP, by operation."""
+
+    def add(self, act: Act, drawn: Drawn | None) -> None:
+        """Add an act that is decided and, where it must be refused, has a control."""
+        reasons = self._rules.reasons(act, self.world)
+        if reasons is None or (reasons and act.operation not in self._accepted):
+            return
+        number = len(self.acts) + 1
+        sent = act.by_owner and not self.world.accounts[act.account].managed and act.operation not in OF_ITSELF
+        control = self._accepted[act.operation] if reasons else None
+        self.acts.append(Planned(number, drawn, act, reasons, control, sent))
+        if not reasons:
+            apply(act, self.world, self._rules)
+            if not sent:
+                self._accepted[act.operation] = number

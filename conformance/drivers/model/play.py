@@ -1,28 +1,25 @@
-"""Plays a plan on the node: sends its acts, and compares the node with the model after each."""
+"""Plays a plan on the node: carries out its acts, and compares the node with the model after each."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from pydantic import TypeAdapter
-
 from conformance.drivers.model import blame
+from conformance.drivers.model.acting import Acting
+from conformance.drivers.model.acts import BUYS, CONVERSION, RESTART
 from conformance.drivers.model.effects import apply
-from conformance.drivers.model.plan import Planned
-from conformance.drivers.model.ruling import ExpectedOutcomeRules
-from conformance.drivers.model.script import Script, StepData
-from conformance.drivers.model.views import CHAIN, ChainViews, Look, Views, reading_before
+from conformance.drivers.model.plan import Planned, Planner
+from conformance.drivers.model.views import Before, Look, Views
 from conformance.drivers.model.world import ACTIONS, Account, World
-from conformance.drivers.steps.caserun import CaseRun
-from conformance.drivers.steps.driver import compile_step
-from conformance.language.models import Step
-from conformance.language.templates import CompileContext
-from conformance.problems import Departure
-from conformance.service.reads import RecentReads
+from conformance.problems import Departure, Mismatch
+from conformance.service.payments import BOUGHT_CENTS
+from conformance.service.session import Session
+from conformance.values.ids import Cents
+from conformance.values.json_values import printed_json
 
-STEPS: TypeAdapter[Step] = TypeAdapter(Step)
-EVERYTHING = frozenset({"groups", "keys", "wallets", "actions"})
+EVERYTHING = frozenset({"groups", "keys", "wallets", "actions", "balance"})
 WALLETS_INSIDE, ACTIONS_INSIDE = "wallets of a group", "actions of a group"
 LISTED = {
     "add_group": frozenset({"groups", WALLETS_INSIDE, ACTIONS_INSIDE}),
@@ -40,15 +37,19 @@ LISTED = {
     "remove_pkp_from_group": frozenset({WALLETS_INSIDE}),
     "add_action_to_group": frozenset({ACTIONS_INSIDE}),
     "remove_action_from_group": frozenset({ACTIONS_INSIDE}),
+    BUYS: frozenset({"balance"}),
+    CONVERSION: EVERYTHING | {WALLETS_INSIDE, ACTIONS_INSIDE},
+    RESTART: EVERYTHING | {WALLETS_INSIDE, ACTIONS_INSIDE},
 }
 """The lists that an operation is about. Lists inside groups: those of its group, or all where it names none."""
 BESIDE = 1
 """How many lists that an act is not about are read after it, in turn. At the end, all are read."""
 ACTS_BETWEEN_CHAIN_LOOKS = 4
-"""How many acts lie between reads of the contract's views, which cover what the last act was about. At the end, all
-views are read."""
+"""How many acts lie between reads of the contract's views, which cover what the last act was about. After the
+transaction of an admin wallet, and at the end, all views are read."""
 QUESTIONS, LAST_QUESTIONS = 1, 4
 """How many questions about an account the contract's execution rule is asked at such a time, and at the end."""
+SHOWN = 1_000
 
 
 @dataclass
@@ -63,40 +64,37 @@ class Failed:
     aspect: str
     """Its wrong aspect (`Check.aspect`)."""
     requirements: blame.Ids
-    essential: list[StepData]
-    """The steps that changed state or saved a variable, and those that show the failure."""
-    everything: list[StepData]
-    """All steps that were played."""
 
 
 @dataclass
 class Play:
     """One playing of one plan, on accounts of its own."""
 
-    run: CaseRun
-    context: CompileContext
-    script: Script
-    rules: ExpectedOutcomeRules
-    accounts: int
+    session: Session
+    planner: Planner
     chain: bool
+    credit: bool = False
+    """Whether the balances are looked at: the profile states what a write costs."""
     only: str | None = None
     """Compare only this (`Failed.what`), at the end, to show a known failure. Default: everything, after each act."""
     begins_empty: bool = False
     """Whether all lists of new accounts are known to be empty."""
-    essential: list[StepData] = field(default_factory=list)
-    everything: list[StepData] = field(default_factory=list)
+    tried: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """How often each observation was made right after each operation."""
 
     def play(self, plan: tuple[Planned, ...]) -> Failed | None:
         """Play the plan until it ends or fails. Raises Inconclusive where nothing was learnt."""
-        self._world = World.of(self.accounts)
+        self._world = World.of(self.planner.accounts, self.planner.by_wallet)
+        self._acting = Acting(self.session, runs="run_action" in self.planner.operations, chain=self.chain)
         try:
             self._begin()
         except Departure as problem:
-            return self._failed(0, problem, blame.ALWAYS)
+            return Failed(0, problem, "", "", blame.ALWAYS)
         for planned in plan:
             failed = self._act(planned)
             if not planned.refused:
-                apply(planned.act, self._world, self.rules)
+                apply(planned.act, self._world, self.planner.rules)
+                self._note_cost(planned)
             if failed is None and self.only is None:
                 failed = self._look_all(planned, self._due(planned))
             if failed:
@@ -105,37 +103,39 @@ class Play:
         return self._look_all(last, (look for look in self._all() if self.only in {None, look.what}))
 
     def _begin(self) -> None:
-        for step in self.script.beginning(self.accounts):
-            self._do(step, essential=True)
-        before: dict[str, dict[str, int]] = {}
-        profile = self.run.target.profile
-        for name in World.of(self.accounts).accounts:
-            before[name] = {}
-            if self.begins_empty:
-                continue
-            for what, variable, step in reading_before(name, chain=self.chain, profile=profile):
-                if self.only not in {None, what.removeprefix(CHAIN)}:
-                    continue
-                self._do(step, essential=True)
-                value = self.run.scope.variables[variable]
-                before[name][what] = len(value) if isinstance(value, list) else 0
-        if self.only is None:
-            self.begins_empty = not any(count for lists in before.values() for count in lists.values())
-        self._views = Views(profile, before)
-        self._on_chain = ChainViews(profile, before)
+        self._acting.begin(self._world)
+        before: dict[str, Before] = {}
+        self._views = Views(self._acting, before, chain=self.chain)
+        for name, account in self._world.accounts.items():
+            before[name] = {} if self.begins_empty else {what: [*read()] for what, read in self._views.before(account)}
+        self.begins_empty = not any(items for lists in before.values() for items in lists.values())
+        payments, accounts = self._acting.node.payments, self._world.accounts.values()
+        managed = [account.name for account in accounts if account.managed] if self.credit else []
+        self._cents = {name: payments.balance(self._acting.key(name)) for name in managed}
 
     def _act(self, planned: Planned) -> Failed | None:
-        asked = False
-        for step in self.script.of(planned):
-            try:
-                self._do(step, essential=True)
-            except Departure as problem:
-                ids = blame.of_effect(planned) if asked else blame.of_request(planned)
-                return self._failed(planned.number, problem, ids)
-            asked = asked or "call" in step
+        ids = blame.of_request(planned)
+        try:
+            answer = self._acting.ask(planned)
+            ids = blame.of_effect(planned)
+            if not planned.refused:
+                self._acting.note(planned, answer)
+        except Departure as problem:
+            return Failed(planned.number, problem, "", "", ids)
         return None
 
-    def _look_all(self, planned: Planned | None, looks: Iterator[Look]) -> Failed | None:
+    def _note_cost(self, planned: Planned) -> None:
+        """Reckon what an accepted act leaves of the credit. After a conversion no key reads the balance."""
+        name, operation = planned.act.account, planned.act.operation
+        charges = self.session.profile.billing.charge_per_call
+        if operation == CONVERSION:
+            self._cents.pop(name, None)
+        elif name in self._cents and operation == BUYS:
+            self._cents[name] = Cents(self._cents[name] + BOUGHT_CENTS)
+        elif name in self._cents and operation != RESTART and charges is not None:
+            self._cents[name] = Cents(self._cents[name] - charges.management_write_cents)
+
+    def _look_all(self, planned: Planned | None, looks: Iterable[Look]) -> Failed | None:
         for look in looks:
             failed = self._look(planned, look)
             if failed:
@@ -144,17 +144,17 @@ class Play:
 
     def _look(self, planned: Planned | None, look: Look) -> Failed | None:
         number = planned.number if planned else 0
+        if planned:
+            self.tried[planned.act.operation, look.what] += 1
         try:
-            self._do(look.reading)
+            seen = look.read()
         except Departure as problem:
-            self.essential.append(look.reading)
-            return self._failed(number, problem, blame.of_view(planned, look, None), look.what)
+            return Failed(number, problem, look.what, "", blame.of_view(planned, look, None))
         for check in look.checks:
-            try:
-                self._do(check.step)
-            except Departure as problem:
-                self.essential += [look.reading, check.step]
-                return self._failed(number, problem, blame.of_view(planned, look, check), look.what, check.aspect)
+            got = check.part(seen)
+            if not check.holds(got):
+                wrong = Mismatch(check.expected, printed_json(got)[:SHOWN], self.session.last_exchange)
+                return Failed(number, wrong, look.what, check.aspect, blame.of_view(planned, look, check))
         return None
 
     def _due(self, planned: Planned) -> Iterator[Look]:
@@ -162,54 +162,35 @@ class Play:
         account = self._world.accounts[planned.act.account]
         about = LISTED.get(planned.act.operation, frozenset())
         group = planned.act.group or planned.act.makes
-        looks = list(self._views.of(account))
+        looks = [*self._views.of(account), *self._balance(account)]
         near = [look for look in looks if look.what in about and (not group or look.subject in {"", group})]
         far = [look for look in looks if look not in near]
         start = planned.number * BESIDE
         yield from near + [far[(start + index) % len(far)] for index in range(min(BESIDE, len(far)))]
-        if not self.chain or planned.number % ACTS_BETWEEN_CHAIN_LOOKS:
+        if planned.number % ACTS_BETWEEN_CHAIN_LOOKS and not planned.sent:
             return
-        yield from self._on_chain.of(account, about)
+        yield from self._views.on_chain(account, about)
         if group in account.groups:
-            yield from self._on_chain.inside(account, group)
+            yield from self._views.inside_on_chain(account, group)
         yield from self._questions(account, planned.number, QUESTIONS)
+
+    def _balance(self, account: Account) -> Iterator[Look]:
+        if account.name in self._cents:
+            yield self._views.balance(account, self._cents[account.name])
 
     def _all(self) -> Iterator[Look]:
         for account in self._world.accounts.values():
             yield from self._views.of(account)
-            if self.chain:
-                yield from self._on_chain.of(account, EVERYTHING)
-                for group in account.groups:
-                    yield from self._on_chain.inside(account, group)
-                yield from self._questions(account, 0, LAST_QUESTIONS)
+            yield from self._balance(account)
+            yield from self._views.on_chain(account, EVERYTHING)
+            for group in account.groups:
+                yield from self._views.inside_on_chain(account, group)
+            yield from self._questions(account, 0, LAST_QUESTIONS)
 
     def _questions(self, account: Account, turn: int, limit: int) -> Iterator[Look]:
         """Some questions to the contract's execution rule, in turn."""
-        asking = [account.name, *account.live_keys()]
+        asking = [*([account.name] if account.managed else []), *account.live_keys()]
         every = [(by, action, wallet) for wallet in account.wallets for by in asking for action in ACTIONS]
         for index in range(min(limit, len(every))):
             by, action, wallet = every[(turn * limit + index) % len(every)]
-            yield from self._on_chain.permission(self._world, account, by, action, wallet)
-
-    def _do(self, step: StepData, *, essential: bool = False) -> None:
-        self.everything.append(step)
-        if essential:
-            self.essential.append(step)
-        label = f"steps[{len(self.everything)}]"
-        compiled = compile_step(STEPS.validate_python(step), self.context, label)
-        self.context.check()
-        compiled.run(self.run)
-
-    def _failed(self, acts: int, problem: Departure, ids: blame.Ids, what: str = "", aspect: str = "") -> Failed:
-        return Failed(acts, problem, what, aspect, ids, self.essential, self.everything)
-
-
-def fresh_run(run: CaseRun, context: CompileContext, name: str) -> tuple[CaseRun, CompileContext]:
-    """A run and a context with variables, step ids and controls of its own.
-
-    Nothing else writes at the same time, so that the last result of a read can be reused.
-    """
-    branch = run.branch(name)
-    branch.accepted = {}
-    branch.recent_reads, branch.repeats_reads = RecentReads(branch.log), False
-    return branch, CompileContext(context.document, context.vocabulary, context.place)
+            yield from self._views.permission(self._world, account, by, action, wallet)

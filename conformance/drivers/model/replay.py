@@ -2,71 +2,38 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Sequence
 
 import yaml
 from pydantic import JsonValue
 
-from conformance.drivers.model.script import StepData
+from conformance.drivers.model.acts import Act
+from conformance.drivers.model.form import ACTS
 
-NAME = "replay"
 HEAD = """\
 # {source}, sequence {number}, seed {seed}: shrunk.
 # As replay.yaml in a folder: service-conformance run --pack-dir FOLDER --pack replay
 """
 
 
-def replay_case(
-    steps: Sequence[StepData], title: str, requirements: Sequence[str], needs: Sequence[str]
-) -> dict[str, JsonValue]:
-    """The case, without steps that only save variables which no step uses."""
-    kept = _used(steps)
-    first = next((index for index, step in enumerate(kept[:-1]) if not _is_setup(step)), len(kept) - 1)
-    case: dict[str, JsonValue] = {"id": NAME, "title": title, "requirements": list(requirements)}
-    if needs:
-        case["needs"] = list(needs)
-    setup, matter = kept[:first], kept[first:]
-    matter[-1:] = [{**step, "judges": list[JsonValue](requirements)} for step in matter[-1:]]
-    if setup:
-        case["setup"] = list[JsonValue](setup)
-    return {**case, "steps": list[JsonValue](matter)}
-
-
-def replay_text(case: dict[str, JsonValue], *, source: str, number: int, seed: str) -> str:
-    """The text of the pack."""
-    pack = {"pack": NAME, "title": f"A failing sequence of {source}", "needs": ["managed_accounts"], "cases": [case]}
+def replay_text(
+    acts: list[Act],
+    requirements: Sequence[str],
+    accounts: dict[str, int],
+    *,
+    source: str,
+    number: int,
+    seed: str,
+) -> str:
+    """The text of the pack, whose only case plays these acts; `accounts` are the members that say which there are."""
+    case: dict[str, JsonValue] = {
+        "id": "replay",
+        "title": f"{len(acts)} acts in sequence {number}, after which the node and the model disagree",
+        "driver": "model",
+        "requirements": [*requirements],
+        **accounts,
+        "acts": ACTS.dump_python(acts, mode="json", exclude_defaults=True),
+    }
+    pack = {"pack": "replay", "title": f"A failing sequence of {source}", "cases": [case]}
     body = yaml.safe_dump(pack, sort_keys=False, allow_unicode=True, width=120, default_flow_style=None)
     return HEAD.format(source=source, number=number, seed=seed) + body
-
-
-def _is_setup(step: StepData) -> bool:
-    return "account" in step or "let" in step or step.get("call") == "get_action_ipfs_id" or "list" in step
-
-
-def _used(steps: Sequence[StepData]) -> list[StepData]:
-    """The steps without those that only save unused variables, and without ids that no step refers to."""
-    kept: list[StepData] = []
-    later = ""
-    for step in reversed(steps):
-        names = _names(step)
-        if kept and names is not None and not any(_mentions(later, name) for name in names):
-            continue
-        plain = step if f'"control": "{step.get("id")}"' in later else {k: v for k, v in step.items() if k != "id"}
-        kept.append(plain)
-        later += json.dumps(plain)
-    return kept[::-1]
-
-
-def _names(step: StepData) -> list[str] | None:
-    """The variables that a step saves, if it does nothing else."""
-    names = step.get("let") or step.get("save") or {}
-    if "account" in step:
-        return [str(step["account"])]
-    naming = {"let", "list", "chain"} & step.keys() or step.get("call") == "get_action_ipfs_id"
-    return list(names) if naming and isinstance(names, dict) and "expect" not in step else None
-
-
-def _mentions(text: str, name: str) -> bool:
-    return re.search(rf"\$\{{{name}[.}}]|\"as\": \"{name}\"", text) is not None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from conformance.drivers.model.acts import OWNERS_ALONE, Act
+from conformance.drivers.model.acts import CONVERSION, OF_ITSELF, OWNERS_ALONE, Act
 from conformance.drivers.model.world import Account, Key, Permissions, World, holds
 from conformance.profile import Profile
 from conformance.profile.operations import PERMISSION_FLAGS
@@ -28,6 +28,7 @@ ARRAY = {
 }
 """The permission array that each operation needs ("Scopes (access model)")."""
 FORBIDDEN = ("forbidden",)
+ANY_REFUSAL = ("any",)
 NO_SUCH_GROUP = ("not_found", "forbidden")
 """Reasons to refuse a removed group: it is gone, and a usage key lost its access when it was removed."""
 
@@ -60,6 +61,43 @@ class ExpectedOutcomeRules:
 
     def _reasons(self, act: Act, world: World) -> Iterator[Reason]:
         account = world.accounts[act.account]
+        if account.managed:
+            yield from self._by_the_state(act, account, world)
+        elif act.by == account.old_key:
+            yield self._of_old_key(act)
+        elif act.by_owner:
+            self._by_admin(act, account, world)
+        else:
+            yield from self._by_usage_key(act, account, world)
+
+    def _of_old_key(self, act: Act) -> Reason:
+        """What the key of before the conversion gets for a write; what it may run or read is silent (MODE-280)."""
+        if act.operation == "run_action":
+            raise NotStated
+        return Reason("converts again" if act.operation == CONVERSION else "acts with the old key", ANY_REFUSAL)
+
+    def _by_admin(self, act: Act, account: Account, world: World) -> None:
+        """A transaction of the admin wallet goes through; how the contract answers a pointless one is silent."""
+        silent = act.operation == "run_action" or any(self._by_the_state(act, account, world))
+        if silent and act.operation not in OF_ITSELF:
+            raise NotStated
+
+    def _by_usage_key(self, act: Act, account: Account, world: World) -> Iterator[Reason]:
+        """A usage key of a ChainSecured account runs as before; whether it writes over HTTP is the profile's."""
+        key = world.key(act.by)
+        if key is not None and key.expired:
+            yield from self._of_expired_key()
+        elif act.operation != "run_action":
+            stated = self._access.chain_secured_usage_key_writes
+            yield from _refused_as("writes to a ChainSecured account", stated, ())
+        yield from self._by_the_state(act, account, world)
+
+    def _of_expired_key(self) -> Iterator[Reason]:
+        expiration = self._semantics.usage_key_expiration
+        yield from _refused_as("acts with an expired key", None if expiration is None else expiration.expired_key, ())
+
+    def _by_the_state(self, act: Act, account: Account, world: World) -> Iterator[Reason]:
+        """The reasons that the keys and things of the account give."""
         key = world.key(act.by)
         if key is not None and key.removed:
             yield Reason("acts with a removed key", ("unauthenticated",))

@@ -48,6 +48,8 @@ class Search:
         self._played = False
         """Whether the current sequence has been played."""
         self.shortest: tuple[Plan, Failed] | None = None
+        self.only: str | None = None
+        """What has to be compared to show the failure (`Failed.what`); None: everything, after each act."""
         self.trouble: Inconclusive | None = None
         """What ended the search early."""
 
@@ -96,16 +98,23 @@ class Search:
     def _plays_badly(self, plan: Plan) -> bool:
         self._played = True
         self._shrinking += self.shortest is not None
-        try:
-            failed = self._play(plan, None if self.shortest is None else self.shortest[1].what)
-        except Inconclusive as problem:
-            self.trouble = problem
-            return False
+        failed = self._played_with(plan, self.only)
+        if failed is not None and self.shortest is None and self._most:
+            # Where the comparisons between the acts matter, too, the end alone shows nothing.
+            at_the_end = self._played_with(plan[: failed.acts], failed.what)
+            self.only = failed.what if at_the_end is not None and at_the_end.aspect == failed.aspect else None
         if failed is not None and self.shortest is not None and failed.aspect != self.shortest[1].aspect:
             return False  # another fault, or another trace of it, which says less about what is wrong
         if failed is not None:
             self._note(plan[: failed.acts], failed)
         return failed is not None
+
+    def _played_with(self, plan: Plan, only: str | None) -> Failed | None:
+        try:
+            return self._play(plan, only)
+        except Inconclusive as problem:
+            self.trouble = problem
+            return None
 
     def _trim(self) -> None:
         """Leave out acts one by one while the rest still fails."""
@@ -117,7 +126,7 @@ class Search:
             position = min(position, len(self._best()))
 
     def _best(self) -> list[Drawn]:
-        return [] if self.shortest is None else [planned.drawn for planned in self.shortest[0]]
+        return [] if self.shortest is None else [planned.drawn for planned in self.shortest[0] if planned.drawn]
 
     def _note(self, plan: Plan, failed: Failed) -> None:
         self._known[tuple(planned.act for planned in plan)] = True

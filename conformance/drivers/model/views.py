@@ -1,4 +1,4 @@
-"""Computes from the model what the lists over HTTP and the contract's views must show of an account.
+"""Computes from the model what the lists over HTTP, the contract's views and the balance must show of an account.
 
 Members other than the identity are compared where the profile says that lists show them. A list whose contents are not
 stated is not compared.
@@ -6,39 +6,52 @@ stated is not compared.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from pydantic import JsonValue
-
-from conformance.drivers.model.script import StepData, description_text, name_text
+from conformance.drivers.model.acting import Acting
 from conformance.drivers.model.world import Account, Key, World
-from conformance.profile import Profile
-from conformance.profile.chain import AccountAbi
 from conformance.profile.operations import PERMISSION_ARRAYS, PERMISSION_FLAGS
 from conformance.profile.section import Section
 from conformance.profile.wire import ZERO_HASH
 from conformance.profile.wire_items import ActionItem, GroupItem, UsageKeyItem, WalletItem
 from conformance.service.execution_rule import ANY
+from conformance.service.groups import group_id
+from conformance.service.lists import read_list
+from conformance.values.json_values import member, pluck, printed, printed_json, whole_number
 
-BEFORE = ("groups", "keys", "wallets", "actions")
-"""The lists that are read of a fresh account, since they need not be empty; saved as `alice_groups_before`."""
-CHAIN = "chain "
-"""The prefix of the names of the contract's views."""
 LISTS = {"groups": "list_groups", "keys": "list_api_keys", "wallets": "list_wallets", "actions": "list_actions"}
+"""The lists of an account, by what is in them."""
+CHAIN = "chain "
+"""The prefix of the names of the contract's views, among those that are read of a fresh account."""
+ON_CHAIN = {
+    "groups": "list_groups",
+    "keys": "list_usage_api_keys",
+    "wallets": "list_wallets",
+    "actions": "list_actions",
+}
+"""The contract's views of the same."""
+ANY_KEY = "any_key"
 
-
+Before = Mapping[str, Sequence[object]]
+"""The items of an account's lists and views at the beginning, since they need not be empty."""
 F = TypeVar("F", bound=Section)
+OF_KEYS = ("description", *PERMISSION_FLAGS, *PERMISSION_ARRAYS)
+"""What is compared of a usage key beside its name."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """A comparison with a reading."""
+    """A comparison of a part of what was read."""
 
-    step: StepData
+    expected: str
+    part: Callable[[object], object]
+    holds: Callable[[object], bool]
+    """Whether this part is as expected."""
     aspect: str
-    """One of: existence, order, labels, fields, members, permission."""
+    """One of: existence, order, name, description, labels, fields, members, granted, refused, credit."""
     subject: str = ""
     """The model's name of the only object that it is about."""
 
@@ -49,242 +62,326 @@ class Look:
 
     account: str
     what: str
-    """One of: groups, keys, wallets, actions, wallets of a group, actions of a group, permission."""
-    reading: StepData
+    """One of: groups, keys, wallets, actions, wallets of a group, actions of a group, permission, balance."""
+    read: Callable[[], object]
     checks: tuple[Check, ...]
     subject: str = ""
     """The group whose list it is."""
+    on_chain: bool = False
+    """Whether the contract is asked."""
 
 
 class Views:
-    """The lists of a node with this profile."""
+    """What must be read of the accounts of one sequence."""
 
-    def __init__(self, profile: Profile, before: dict[str, dict[str, int]]) -> None:
+    def __init__(self, acting: Acting, before: Mapping[str, Before], *, chain: bool) -> None:
+        profile = acting.session.profile
         fields = profile.wire.list_items.fields
+        self._acting = acting
+        self._before = before
+        self._chain = chain
         self._group = profile.wire.list_groups.item_fields or GroupItem(name=None, description=None)
         self._key = fields.usage_key if fields else _bare(UsageKeyItem)
         self._wallet = fields.wallet if fields else _bare(WalletItem)
         self._action = fields.action if fields else _bare(ActionItem)
         self._semantics = profile.semantics
-        self._before = before
-        """The number of items at the beginning, by account and list."""
+        self._permitted = profile.auth.usage_key_permission
+        self._abi = profile.chain.abi.account
+
+    # --------------------------------------------------------------------------------------------------- over HTTP
 
     def of(self, account: Account) -> Iterator[Look]:
-        """The readings of an account's lists."""
-        yield self._groups(account)
-        yield self._keys(account)
-        yield self._wallets(account)
-        yield self._actions(account)
+        """The readings of an account's lists, by its key or else by one of its usage keys."""
+        reader = self._reader(account)
+        if reader is None:
+            return
+        yield self._look(account, "groups", reader, self._groups(account))
+        if account.managed or self._permitted.list_api_keys == ANY_KEY:
+            yield self._look(account, "keys", reader, self._keys(account))
+        yield self._look(account, "wallets", reader, self._wallets(account))
+        yield self._look(account, "actions", reader, self._actions(account))
         for name in account.groups:
             yield from self.inside(account, name)
 
-    def _groups(self, account: Account) -> Look:
-        there = [f"${{{account.name}_groups_before.{index}.id}}" for index in range(self._count(account, "groups"))]
-        ids: list[JsonValue] = [*there, *(f"${{{name}}}" for name in account.groups)]
-        checks = [
-            Check(_seen(pluck="id", then={"any_order": ids}), "existence"),
-            Check(_seen(pluck="id", then={"items": ids}), "order"),
-        ]
+    def _reader(self, account: Account) -> str | None:
+        """The name of a key that reads the lists. None: there is none, or nothing says that it may."""
+        if account.managed:
+            return account.name
+        usable = [name for name, key in account.live_keys().items() if not key.expired]
+        return usable[0] if usable and self._permitted.lists == ANY_KEY else None
+
+    def _look(self, account: Account, what: str, reader: str, checks: Iterable[Check]) -> Look:
+        session, key = self._acting.session, self._acting.key(reader)
+        return Look(account.name, what, lambda: read_list(session, LISTS[what], key), tuple(checks))
+
+    def _was(self, account: Account, what: str) -> Sequence[object]:
+        return self._before[account.name].get(what, ())
+
+    def _groups(self, account: Account) -> Iterator[Check]:
+        ids = [*map(group_id, pluck(self._was(account, "groups"), "id"))]
+        ids += [self._acting.groups[name] for name in account.groups]
+        yield _same_items("the groups", "id", ids, group_id)
+        yield Check(
+            f"the groups in the order {printed_json(ids)}", _ids("id", group_id), lambda got: got == ids, "order"
+        )
+        members = (("name", self._group.name), ("description", self._group.description))
+        yield from self._of_groups(account, [member for member, wire in members if wire is not None])
+
+    def _of_groups(self, account: Account, members: Sequence[str]) -> Iterator[Check]:
         for name, group in account.groups.items():
-            for member, wire, text in (
-                ("name", self._group.name, name_text(group.label)),
-                ("description", self._group.description, description_text(group.label)),
-            ):
-                if wire is not None:
-                    item: StepData = {"id": f"${{{name}}}", member: text}
-                    checks.append(Check(_seen(includes=item), member, name))
-        return self._look(account, "groups", checks)
+            number, labels = self._acting.groups[name], self._labels(group.label)
+            for label in members:
+                own = _of_item("id", number, group_id)
+                yield _equal(f"the {label} of the group {number}", _then(own, label), labels[label], label, name)
 
-    def _keys(self, account: Account) -> Look:
-        keys = account.live_keys()
-        count = self._count(account, "keys")
+    def _labels(self, label: str) -> dict[str, str]:
+        return {"name": self._acting.name_text(label), "description": self._acting.description_text(label)}
+
+    def _keys(self, account: Account) -> Iterator[Check]:
+        keys, there = account.live_keys(), self._was(account, "keys")
         if self._key.name is None:
-            checks = [Check(_seen(length=count + len(keys)), "existence")]
-            return self._look(account, "keys", checks)
-        names: list[JsonValue] = [f"${{{account.name}_keys_before.{index}.name}}" for index in range(count)]
-        names += [name_text(key.label) for key in keys.values()]
-        checks = [Check(_seen(pluck="name", then={"any_order": names}), "existence")]
+            count = len(there) + len(keys)
+            yield _equal("the number of usage keys", lambda seen: len(_items(seen)), count, "existence")
+            return
+        names = [*pluck(there, "name"), *(self._labels(key.label)["name"] for key in keys.values())]
+        yield _same_items("the usage keys", "name", names)
+        yield from self._of_keys(keys, {one: one for one in OF_KEYS if getattr(self._key, one) is not None})
+
+    def _of_keys(self, keys: Mapping[str, Key], members: Mapping[str, str]) -> Iterator[Check]:
+        """Comparisons of these members, each with its name in what is read."""
         for name, key in keys.items():
-            for aspect, item in self._fields(key):
-                checks.append(Check(_seen(includes={"name": name_text(key.label), **item}), aspect, name))
-        return self._look(account, "keys", checks)
+            labels = self._labels(key.label)
+            for member_name, wire in members.items():
+                part = _then(_of_item("name", labels["name"]), wire)
+                words = f"{member_name} of the usage key {printed_json(labels['name'])}"
+                if member_name in PERMISSION_ARRAYS:
+                    yield self._array(words, key, member_name, part, name)
+                elif member_name in PERMISSION_FLAGS:
+                    yield _equal(words, part, member_name in key.permissions.switches, "fields", name)
+                else:
+                    yield _equal(words, part, labels["description"], "description", name)
 
-    def _fields(self, key: Key) -> Iterator[tuple[str, StepData]]:
-        if self._key.description is not None:
-            yield "description", {"description": description_text(key.label)}
-        for name in PERMISSION_FLAGS:
-            if getattr(self._key, name) is not None:
-                yield "fields", {name: name in key.permissions.switches}
-        for name in PERMISSION_ARRAYS:
-            if getattr(self._key, name) is not None:
-                yield "fields", {name: array_matcher(key, name)}
+    def _array(self, words: str, key: Key, array: str, part: Callable[[object], object], name: str) -> Check:
+        """A permission array, which may still show groups that were removed."""
+        ids = [0 if group == ANY else self._acting.groups[group] for group in key.permissions.groups(array)]
+        gone = [self._acting.groups[group] for group in sorted(key.lingering.get(array, ()))]
 
-    def _wallets(self, account: Account) -> Look:
-        member, suffix = ("wallet_address", "_address") if self._wallet.wallet_address else ("id", "")
-        there = self._was_there(account, "wallets", member)
-        own: list[JsonValue] = [{"same_hex": f"${{{name}{suffix}}}"} for name in account.wallets]
-        if self._semantics.managed_key_wallet_listed is not False:  # others may be listed beside
-            return self._look(account, "wallets", [Check(_seen(includes={member: one}), "existence") for one in own])
-        existence = Check(_seen(pluck=member, then={"any_order": [*there, *own]}), "existence")
-        return self._look(account, "wallets", [existence])
+        def holds(got: object) -> bool:
+            shown = [*map(_number, got)] if isinstance(got, list) else [None]
+            own = [one for one in shown if one not in gone]
+            return sorted(map(printed, own)) == sorted(map(printed, ids))
 
-    def _actions(self, account: Account) -> Look:
+        lingers = f", or removed ones of {printed_json(gone)} beside" if gone else ""
+        return Check(f"{words} to be {printed_json(ids)}{lingers}", part, holds, "fields", name)
+
+    def _wallets(self, account: Account) -> Iterator[Check]:
+        own = [self._acting.wallets[name] for name in account.wallets]
+        name = "wallet_address" if self._wallet.wallet_address else "id"
+        values = [wallet.address if name == "wallet_address" else wallet.id for wallet in own]
+        if self._semantics.managed_key_wallet_listed is not False or not account.managed:
+            yield from (_among("the wallets", name, value) for value in values)  # others may be listed beside
+            return
+        yield _same_hexes("the wallets", name, [*pluck(self._was(account, "wallets"), name), *values])
+
+    def _actions(self, account: Account) -> Iterator[Check]:
         stated = self._semantics.list_actions_unregistered
-        hashes: list[JsonValue] = [{"same_hex": f"${{{name}_hash}}"} for name in account.actions]
+        hashes = [self._acting.actions[name].hash for name in account.actions]
         if stated is not None and stated.account_list == "absent":
-            listed: list[JsonValue] = [*self._was_there(account, "actions", "hashed_cid"), *hashes]
-            checks = [Check(_seen(pluck="hashed_cid", then={"any_order": listed}), "existence")]
+            there = pluck(self._was(account, "actions"), "hashed_cid")
+            yield _same_hexes("the actions", "hashed_cid", [*there, *hashes])
         else:
-            checks = [Check(_seen(pluck="hashed_cid", then={"includes": entry}), "existence") for entry in hashes]
+            yield from (_among("the actions", "hashed_cid", one) for one in hashes)
         for name, label in account.actions.items():
-            for member, text in (("name", name_text(label)), ("description", description_text(label))):
-                if getattr(self._action, member) is not None:
-                    item: StepData = {"hashed_cid": {"same_hex": f"${{{name}_hash}}"}, member: text}
-                    checks.append(Check(_seen(includes=item), "labels", name))
-        return self._look(account, "actions", checks)
+            own = self._acting.actions[name].hash
+            for text, value in self._labels(label).items():
+                if getattr(self._action, text) is not None:
+                    item = _of_item("hashed_cid", own, _hex)
+                    yield _equal(f"the {text} of the action {own}", _then(item, text), value, "labels", name)
 
     def inside(self, account: Account, name: str) -> Iterator[Look]:
         """The two lists of one group."""
+        reader = self._reader(account)
         group = account.groups[name]
-        wallets = [f"${{{wallet}}}" for wallet in group.wallets if wallet != ANY]
-        actions = [f"${{{action}_hash}}" for action in group.actions if action != ANY]
-        for what, operation, member, listed in (
+        wallets = [self._acting.wallets[one].id for one in group.wallets if one != ANY]
+        actions = [self._acting.actions[one].hash for one in group.actions if one != ANY]
+        kinds = (
             ("wallets", "list_wallets_in_group", "id", wallets),
             ("actions", "list_actions", "hashed_cid", actions),
-        ):
+        )
+        for what, operation, identity, listed in kinds if reader is not None else ():
             wildcard = ANY in getattr(group, what)
             shown = self._semantics.list_wildcard_group
             if wildcard and (shown is None or getattr(shown, what) != "zero_entry"):
                 continue
-            hexes = [*listed, ZERO_HASH] if wildcard else listed
-            reading: StepData = {"list": operation, "as": account.name, "with": {"group_id": f"${{{name}}}"}}
+            hexes: list[object] = [*listed, ZERO_HASH] if wildcard else [*listed]
+            words = f"the {what} of the group {self._acting.groups[name]}"
             if what == "wallets" and self._wallet.id is None:
-                step = _seen(length=len(hexes))
+                number = _equal(f"the number of {words}", lambda seen: len(_items(seen)), len(hexes), "members", name)
+                checks = (number,)
             else:
-                step = _seen(pluck=member, then={"any_order": [{"same_hex": text} for text in hexes]})
-            reading["save"] = {"seen": ""}
-            yield Look(account.name, f"{what} of a group", reading, (Check(step, "members", name),), name)
+                checks = (_same_hexes(words, identity, hexes, "members", name),)
+            yield Look(account.name, f"{what} of a group", self._reading(operation, str(reader), name), checks, name)
 
-    def _look(self, account: Account, what: str, checks: list[Check]) -> Look:
-        reading: StepData = {"list": LISTS[what], "as": account.name, "save": {"seen": ""}}
-        return Look(account.name, what, reading, tuple(checks))
+    def _reading(self, operation: str, reader: str, group: str) -> Callable[[], object]:
+        session, key, number = self._acting.session, self._acting.key(reader), self._acting.groups[group]
+        return lambda: read_list(session, operation, key, group_id=number)
 
-    def _count(self, account: Account, what: str) -> int:
-        return self._before[account.name].get(what, 0)
+    def balance(self, account: Account, cents: int) -> Look:
+        """The reading of the credit that is left."""
+        payments, key = self._acting.node.payments, self._acting.key(account.name)
+        check = _equal("the balance", lambda seen: seen, cents, "credit")
+        return Look(account.name, "balance", lambda: payments.balance(key), (check,))
 
-    def _was_there(self, account: Account, what: str, member: str) -> list[JsonValue]:
-        count = self._count(account, what)
-        return [f"${{{account.name}_{what}_before.{index}.{member}}}" for index in range(count)]
+    # ------------------------------------------------------------------------------------------------- the contract
 
-
-class ChainViews:
-    """The contract's own views, where the chain answers and the profile gives their signatures."""
-
-    def __init__(self, profile: Profile, before: dict[str, dict[str, int]]) -> None:
-        self._abi = profile.chain.abi.account or AccountAbi()
-        self._before = before
-
-    def of(self, account: Account, whats: frozenset[str]) -> Iterator[Look]:
+    def on_chain(self, account: Account, whats: frozenset[str]) -> Iterator[Look]:
         """The readings of an account's views about these: groups, keys, wallets, actions."""
-        for what, function, member, result, own in (
-            ("groups", "list_groups", "id", "groups", [f"${{{name}_number}}" for name in account.groups]),
-            ("keys", "list_usage_api_keys", "name", "usageKeys", _names_of(account)),
-            ("wallets", "list_wallets", "walletAddress", "wallets", _hexes(account.wallets, "_address")),
-            ("actions", "list_actions", "cidHash", "actions", _hexes(account.actions, "_hash")),
-        ):
-            if what not in whats or getattr(self._abi, function) is None:
+        if not self._chain or self._abi is None:
+            return
+        acting = self._acting
+        identities: dict[str, tuple[str, list[object]]] = {
+            "groups": ("id", [acting.groups[name] for name in account.groups]),
+            "keys": ("name", [self._labels(key.label)["name"] for key in account.live_keys().values()]),
+            "wallets": ("walletAddress", [acting.wallets[name].address for name in account.wallets]),
+            "actions": ("cidHash", [acting.actions[name].hash for name in account.actions]),
+        }
+        for what, (identity, own) in identities.items():
+            if what not in whats or getattr(self._abi, ON_CHAIN[what]) is None:
                 continue
-            count = self._before[account.name].get(CHAIN + what, 0)
-            there = [f"${{{account.name}_chain_{what}_before.{index}.{member}}}" for index in range(count)]
-            checks = [Check(_seen(pluck=member, then={"any_order": [*there, *own]}), "existence")]
-            checks += self._details(account, what)
-            yield Look(account.name, what, _view(account, function, result), tuple(checks))
+            there = pluck(self._was(account, CHAIN + what), identity)
+            words = f"the {what} in the contract"
+            if what == "wallets" and not account.managed and self._semantics.usage_key_wallet_listed is not False:
+                checks = [_among(words, identity, one) for one in own]  # wallets of usage keys may be listed beside
+            else:
+                checks = [_same_hexes(words, identity, [*there, *own])]
+            yield self._view(account, what, ON_CHAIN[what], [*checks, *self._details(account, what)])
 
     def _details(self, account: Account, what: str) -> Iterator[Check]:
         if what == "groups":
-            for name, group in account.groups.items():
-                labels: StepData = {"name": name_text(group.label), "description": description_text(group.label)}
-                for member, text in labels.items():
-                    yield Check(_seen(includes={"id": f"${{{name}_number}}", member: text}), member, name)
-        for name, key in account.live_keys().items() if what == "keys" else ():
-            known: StepData = {"name": name_text(key.label)}
-            yield Check(_seen(includes={**known, "description": description_text(key.label)}), "description", name)
-            for field in PERMISSION_FLAGS:
-                yield Check(_seen(includes={**known, _camel(field): field in key.permissions.switches}), "fields", name)
-            for field in PERMISSION_ARRAYS:
-                yield Check(_seen(includes={**known, _camel(field): array_matcher(key, field)}), "fields", name)
+            yield from self._of_groups(account, ["name", "description"])
+        elif what == "keys":
+            yield from self._of_keys(account.live_keys(), {name: _camel(name) for name in OF_KEYS})
 
-    def inside(self, account: Account, name: str) -> Iterator[Look]:
+    def inside_on_chain(self, account: Account, name: str) -> Iterator[Look]:
         """The readings of a group's two lists. The zero entry is the wildcard, as in requests."""
-        group = account.groups[name]
-        wallets = [f"${{{wallet}}}" for wallet in group.wallets]
-        actions = [f"${{{action}_hash}}" for action in group.actions]
-        for what, function, member, result, listed in (
-            ("wallets", "list_wallets_in_group", "id", "wallets", wallets),
-            ("actions", "list_actions_in_group", "cidHash", "actions", actions),
+        group, number = account.groups[name], self._acting.groups[name]
+        wallets = [self._acting.wallets[one].id for one in group.wallets if one != ANY]
+        actions = [self._acting.actions[one].hash for one in group.actions if one != ANY]
+        for what, function, identity, listed in (
+            ("wallets", "list_wallets_in_group", "id", wallets),
+            ("actions", "list_actions_in_group", "cidHash", actions),
         ):
-            if getattr(self._abi, function) is None or ANY in getattr(group, what):
+            if not self._chain or getattr(self._abi, function) is None or ANY in getattr(group, what):
                 continue
-            step = _seen(pluck=member, then={"any_order": [{"same_hex": text} for text in listed]})
-            reading = _view(account, function, result, f"${{{name}_number}}")
-            yield Look(account.name, f"{what} of a group", reading, (Check(step, "members", name),), name)
+            check = _same_hexes(f"the {what} of the group {number} in the contract", identity, listed, "members", name)
+            yield self._view(account, f"{what} of a group", function, [check], number, subject=name)
 
     def permission(self, world: World, account: Account, by: str, action: str, wallet: str) -> Iterator[Look]:
         """A reading of the contract's decision about a run, which must be the rule's."""
-        if self._abi.can_execute is None:
+        if not self._chain or self._abi is None or self._abi.can_execute is None:
             return
         granted = world.decide(by, account.name, action, wallet).granted
-        arguments: list[JsonValue] = [f"${{{by}_hash}}", f"${{{action}_hash}}", f"${{{wallet}}}"]
-        reading: StepData = {"chain": "can_execute", "with": arguments, "save": {"seen": "permitted"}}
-        check = Check({"check": {"that": "${seen}", "equals": granted}}, "granted" if granted else "refused", by)
-        yield Look(account.name, "permission", reading, (check,))
+        acting = self._acting
+        arguments = (acting.hashes[by], acting.actions[action].hash, acting.wallets[wallet].id)
+        words = f"the contract's answer whether {arguments[0]} may run {arguments[1]} with {arguments[2]}"
+        check = _equal(words, _in("permitted"), granted, "granted" if granted else "refused", by)
+        reading = self._acting.node.contract
+        yield Look(account.name, "permission", lambda: reading.view("can_execute", *arguments), (check,), on_chain=True)
+
+    def _view(
+        self, account: Account, what: str, function: str, checks: Sequence[Check], *more: object, subject: str = ""
+    ) -> Look:
+        contract, own = self._acting.node.contract, self._acting.hashes[account.name]
+        return Look(
+            account.name, what, lambda: contract.items(function, own, *more), (*checks,), subject, on_chain=True
+        )
+
+    def before(self, account: Account) -> Iterator[tuple[str, Callable[[], Sequence[object]]]]:
+        """The readings of a fresh account's lists and views, each after its name."""
+        session, acting = self._acting.session, self._acting
+        if account.managed:
+            for what, operation in LISTS.items():
+                key = acting.key(account.name)
+                yield what, lambda operation=operation, key=key: read_list(session, operation, key)  # type: ignore[misc]
+        for what, function in ON_CHAIN.items() if self._chain else ():
+            if getattr(self._abi, function, None) is not None:
+                own = acting.hashes[account.name]
+                yield CHAIN + what, lambda function=function, own=own: acting.node.contract.items(function, own)  # type: ignore[misc]
 
 
-def reading_before(account: str, *, chain: bool, profile: Profile) -> Iterator[tuple[str, str, StepData]]:
-    """The steps that read the lists of a fresh account, each after the list's name and the variable."""
-    for what in BEFORE:
-        variable = f"{account}_{what}_before"
-        yield what, variable, {"list": LISTS[what], "as": account, "save": {variable: ""}}
-    views = {"groups": "groups", "keys": "usageKeys", "wallets": "wallets", "actions": "actions"}
-    functions = {**LISTS, "keys": "list_usage_api_keys"}
-    for what, result in views.items() if chain else ():
-        if getattr(profile.chain.abi.account, functions[what]) is not None:
-            variable = f"{account}_chain_{what}_before"
-            step = _view(Account(account), functions[what], result)
-            yield CHAIN + what, variable, {**step, "save": {variable: result}}
+# ------------------------------------------------------------------------------------------------------- comparisons
 
 
-def array_matcher(key: Key, name: str) -> JsonValue:
-    """A matcher for a permission array, which may still show groups that were removed."""
-    entries: list[JsonValue] = [0 if group == ANY else _either_form(group) for group in key.permissions.groups(name)]
-    lingering = sorted(key.lingering.get(name, ()))
-    if not lingering:
-        return {"any_order": entries}
-    every: JsonValue = {"every": {"any_of": [*entries, *(_either_form(group) for group in lingering)]}}
-    if entries:
-        return {"all_of": [*({"includes": entry} for entry in entries), every]}
-    return {"any_of": [{"length": 0}, every]}
+def _items(seen: object) -> list[object]:
+    return seen if isinstance(seen, list) else []
 
 
-def _either_form(group: str) -> JsonValue:
-    """A matcher for a group's id as an integer or in the form of `list_groups`."""
-    return {"one_of": [f"${{{group}_number}}", f"${{{group}}}"]}
+def _as_it_is(value: object) -> object:
+    return value
 
 
-def _seen(**matcher: JsonValue) -> StepData:
-    return {"check": {"that": "${seen}", **matcher}}
+def _hex(value: object) -> object:
+    """Hex without regard to case and 0x; anything else as it is."""
+    return f"0x{value.lower().removeprefix('0x')}" if isinstance(value, str) else value
 
 
-def _view(account: Account, function: str, result: str, *more: JsonValue) -> StepData:
-    return {"chain": function, "with": [f"${{{account.name}_hash}}", *more, 0, 100], "save": {"seen": result}}
+def _number(shown: object) -> object:
+    """A group's id that stands as a number, a decimal text or a hex text."""
+    if isinstance(shown, str):
+        return int(shown, 16) if shown.startswith("0x") else whole_number(shown)
+    return shown
 
 
-def _names_of(account: Account) -> list[JsonValue]:
-    return [name_text(key.label) for key in account.live_keys().values()]
+def _ids(name: str, read: Callable[[object], object]) -> Callable[[object], object]:
+    return lambda seen: [read(one) for one in pluck(_items(seen), name)]
 
 
-def _hexes(names: list[str] | dict[str, str], suffix: str) -> list[JsonValue]:
-    return [{"same_hex": f"${{{name}{suffix}}}"} for name in names]
+def _in(name: str) -> Callable[[object], object]:
+    return lambda seen: member(seen, name)
+
+
+def _of_item(name: str, value: object, read: Callable[[object], object] = _as_it_is) -> Callable[[object], object]:
+    """The item whose member has this value; None without one."""
+    return lambda seen: next((one for one in _items(seen) if read(member(one, name)) == read(value)), None)
+
+
+def _then(item: Callable[[object], object], name: str) -> Callable[[object], object]:
+    return lambda seen: member(item(seen), name)
+
+
+def _equal(words: str, part: Callable[[object], object], value: object, aspect: str, subject: str = "") -> Check:
+    def holds(got: object) -> bool:
+        return type(got) is type(value) and got == value
+
+    return Check(f"{words} to be {printed_json(value)}", part, holds, aspect, subject)
+
+
+def _same_items(
+    words: str,
+    name: str,
+    values: Sequence[object],
+    read: Callable[[object], object] = _as_it_is,
+    aspect: str = "existence",
+    subject: str = "",
+) -> Check:
+    """The items' members, in any order."""
+    counted = Counter(printed(read(one)) for one in values)
+
+    def holds(got: object) -> bool:
+        return Counter(map(printed, _items(got))) == counted
+
+    return Check(f"{words} to be {printed_json([*values])}", _ids(name, read), holds, aspect, subject)
+
+
+def _same_hexes(words: str, name: str, values: Sequence[object], aspect: str = "existence", subject: str = "") -> Check:
+    return _same_items(words, name, values, _hex, aspect, subject)
+
+
+def _among(words: str, name: str, value: object) -> Check:
+    def holds(got: object) -> bool:
+        return _hex(value) in _items(got)
+
+    return Check(f"{words} to include {printed_json(value)}", _ids(name, _hex), holds, "existence")
 
 
 def _camel(field: str) -> str:

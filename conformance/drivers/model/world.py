@@ -46,6 +46,8 @@ class Key:
     account: str
     label: str
     permissions: Permissions
+    expired: bool = False
+    """Whether its expiration lies in the past."""
     removed: bool = False
     lingering: dict[str, set[str]] = field(default_factory=dict)
     """Groups by array that were removed while it named them. Whether it still shows them is not stated."""
@@ -62,9 +64,13 @@ class Group:
 
 @dataclass
 class Account:
-    """An API-mode account with its objects in the order of their creation."""
+    """An account with its objects in the order of their creation."""
 
     name: str
+    managed: bool = True
+    """Whether it is in API mode, where its key writes; else its admin wallet does, by transactions."""
+    had_key: bool = True
+    """Whether it was made in API mode. Its key then acts as `old_key` says once it is converted."""
     wallets: list[str] = field(default_factory=list)
     groups: dict[str, Group] = field(default_factory=dict)
     gone: list[str] = field(default_factory=list)
@@ -75,6 +81,11 @@ class Account:
     """Registered actions with their labels."""
     ever_listed: set[str] = field(default_factory=set)
     """Actions that some group has ever listed."""
+
+    @property
+    def old_key(self) -> str:
+        """The name of its key after the conversion."""
+        return f"{self.name}_old"
 
     def live_keys(self) -> dict[str, Key]:
         """The usage keys that are not removed."""
@@ -88,9 +99,12 @@ class World:
     accounts: dict[str, Account]
 
     @classmethod
-    def of(cls, count: int) -> World:
-        """A world of this many empty accounts."""
-        return cls({name: Account(name) for name in NAMES[:count]})
+    def of(cls, count: int, by_wallet: int = 0) -> World:
+        """A world of this many empty accounts, of which a wallet makes the last ones on the chain."""
+        made = {name: Account(name) for name in NAMES[:count]}
+        for name in NAMES[count - by_wallet : count]:
+            made[name] = Account(name, managed=False, had_key=False)
+        return cls(made)
 
     def key(self, name: str) -> Key | None:
         """A usage key by its name; None for the name of an account, which is that of its key."""
@@ -107,7 +121,7 @@ class World:
             key = rule.Key(account, None)
         else:
             groups = frozenset(usage_key.permissions.groups("execute_in_groups"))
-            key = rule.Key(account, groups, counts=not usage_key.removed)
+            key = rule.Key(account, groups, counts=not usage_key.removed and not usage_key.expired)
         return rule.decide(key, action, wallet, {name: _ruled(other) for name, other in self.accounts.items()})
 
 

@@ -49,7 +49,7 @@ def failing_after(*operations: str) -> tuple[Play, list[Plan]]:
             if waiting and planned.act.operation == waiting[0] and not planned.refused:
                 waiting.pop(0)
             if not waiting:
-                return Failed(planned.number, Departure("this", "that"), "groups", "existence", (), [], [])
+                return Failed(planned.number, Departure("this", "that"), "groups", "existence", ())
         return None
 
     return play, plans
@@ -143,5 +143,6 @@ def test_shipped_cases_list_what_they_can_tell_of() -> None:
     pack = Document(scenarios() / "model.yaml").value
     assert isinstance(pack, dict)
     for case in pack["cases"]:
-        can_tell = watched(case["operations"], usage_keys=case.get("usage_keys", False), chain=True)
+        flags = {name: case.get(name, False) for name in ("usage_keys", "credit")}
+        can_tell = watched(case["operations"], chain=True, **flags)
         assert sorted(can_tell) == case["requirements"], case["id"]
