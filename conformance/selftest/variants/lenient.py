@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -83,6 +84,9 @@ def lenient(node: Node) -> None:
     wrap(node.accounts, "add_action", _overwrites(node))
     for method in ON_GROUPS:
         wrap(node.accounts, method, _forgiving)
+    lock = threading.RLock()
+    for method in TAKING_TURNS:
+        wrap(node.accounts, method, _with(lock))
     for view in ("wallets_in_group", "actions_in_group"):
         wrap(node.accounts, view, _empty_if_unknown)
     intercept(node, "list_actions", _labels_of_registered(node, node.accounts.actions))
@@ -106,6 +110,25 @@ def _by_its_hash(book: KeyBook) -> Callable[[JsonValue], JsonValue]:
         return {**members(body), "usage_api_key": keys[0]} if keys else body
 
     return change
+
+
+TAKING_TURNS = (
+    "update_usage_key",
+    "update_usage_key_metadata",
+    "remove_usage_key",
+    "add_action",
+    "update_action_metadata",
+    "delete_action",
+)
+"""Methods of which some are made of several calls of the contract, between which no other one may come."""
+
+
+def _with(lock: threading.RLock) -> Callable[..., object]:
+    def held(method: Callable[..., object], *given: object) -> object:
+        with lock:
+            return method(*given)
+
+    return held
 
 
 def _registers_own_wallet(node: Node) -> Callable[..., None]:
