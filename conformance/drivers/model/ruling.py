@@ -77,10 +77,30 @@ class ExpectedOutcomeRules:
         return Reason("converts again" if act.operation == CONVERSION else "acts with the old key", ANY_REFUSAL)
 
     def _by_admin(self, act: Act, account: Account, world: World) -> None:
-        """A transaction of the admin wallet goes through; how the contract answers a pointless one is silent."""
-        silent = act.operation == "run_action" or any(self._by_the_state(act, account, world))
-        if silent and act.operation not in OF_ITSELF:
+        """A transaction of the admin wallet goes through. What the contract does where HTTP has a choice is silent."""
+        if act.operation in OF_ITSELF:
+            return
+        if (
+            act.operation == "run_action"
+            or self._has_a_choice(act, account)
+            or any(self._by_the_state(act, account, world))
+        ):
             raise NotStated
+
+    def _has_a_choice(self, act: Act, account: Account) -> bool:
+        """Whether the profile says what the same request of a key does, since the specification does not."""
+        group = account.groups.get(act.group)
+        match act.operation:
+            case "update_usage_api_key":
+                return self._semantics.update_usage_key_labels != "replaced"
+            case "add_action":
+                return act.action in account.actions
+            case "delete_action":
+                return any(act.action in group.actions for group in account.groups.values())
+            case operation if "_group" in operation and group is not None and (act.wallet or act.action):
+                items = group.wallets if act.wallet else group.actions
+                return act.wallet == ANY or ((act.wallet or act.action) in items) == operation.startswith("add")
+        return False
 
     def _by_usage_key(self, act: Act, account: Account, world: World) -> Iterator[Reason]:
         """A usage key of a ChainSecured account runs as before; whether it writes over HTTP is the profile's."""
