@@ -99,6 +99,12 @@ def _model() -> AnyDriver:
     return Driver[ModelCase](ModelCase, compile_model)
 
 
+def _histories() -> AnyDriver:
+    from conformance.drivers.histories import HistoriesCase, compile_histories
+
+    return Driver[HistoriesCase](HistoriesCase, compile_histories)
+
+
 def _fuzz() -> AnyDriver:
     from conformance.drivers.fuzz import FuzzCase, compile_fuzz
 
@@ -135,6 +141,7 @@ DRIVERS = Drivers(
         "typed_data": _typed_data,
         "attestation": _attestation,
         "model": _model,
+        "histories": _histories,
         "fuzz": _fuzz,
     }
 )

@@ -25,8 +25,8 @@ class SampleOptions:
     until_wrong: bool = False
     """Stop a matrix at the first wrong cell, and shrink no failing sequence."""
     budget: int | None = None
-    """How many sequences each case of the driver `model` plays, and how many times 60 requests each of the driver
-    `fuzz` sends; None: as many as the case says."""
+    """How many sequences each case of the driver `model` plays, how many histories each of the driver `histories`, and
+    how many times 60 requests each of the driver `fuzz` sends; None: as many as the case says."""
 
     def some(self, values: Sequence[T], most: int = FEW) -> Sequence[T]:
         """In a quick run so many of the values, from the first to the last; else all of them."""

@@ -145,8 +145,8 @@ class Options:
         help="known failures: a YAML list with reasons and links")] = None
     seed: Annotated[str | None, Spelling("--seed", "TEXT", help="repeat the random choices of an earlier run")] = None
     budget: Annotated[int | None, Spelling("--budget", "SEQUENCES", at_least(1), BUDGETS, repeats_case=True,
-        help="play so many random sequences in each case of them; of the pack fuzz, send 60 times as"
-             " many requests")] = None
+        help="play so many random sequences or histories in each case of them; of the pack fuzz, send 60"
+             " times as many requests")] = None
     max_spend: Annotated[int | None, Spelling("--max-spend", "CENTS", at_least(0), BUDGETS,
         help="stop spending credits here")] = None
     max_gas: Annotated[int | None, Spelling("--max-gas", "GAS", at_least(0), BUDGETS,

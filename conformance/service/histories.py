@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Generic, TypeVar
 
 State = TypeVar("State", bound=Hashable)
@@ -30,7 +31,21 @@ def left_by(history: Sequence[Answered[State]], before: Collection[State]) -> fr
 
     It began in one of the states `before`. What was answered before another was sent comes before that.
     """
+    *_, last = _reached(history, before)
+    return frozenset(chain(*last.values()))
+
+
+def met_in(history: Sequence[Answered[State]], before: Collection[State]) -> frozenset[State]:
+    """The states that there can have been before, within and after a history, until an answer is not explained."""
+    return frozenset(chain(*(states for reached in _reached(history, before) for states in reached.values())))
+
+
+def _reached(
+    history: Sequence[Answered[State]], before: Collection[State]
+) -> Iterator[Mapping[frozenset[int], Collection[State]]]:
+    """The states after none, one, two, … of the requests, by which of them these are."""
     reached: Mapping[frozenset[int], Collection[State]] = {frozenset(): before}
+    yield reached
     for _ in history:
         following = defaultdict[frozenset[int], set[State]](set)
         for done, states in reached.items():
@@ -40,9 +55,8 @@ def left_by(history: Sequence[Answered[State]], before: Collection[State]) -> fr
                 if history[number].begun <= first_end:
                     found = {history[number].after(state) for state in states}
                     following[done | {number}] |= {state for state in found if state is not None}
-        reached = following
-    (states,) = reached.values()
-    return frozenset(states)
+        reached = {done: states for done, states in following.items() if states}
+        yield reached
 
 
 def unexplained(history: Sequence[Answered[State]], before: Collection[State]) -> list[Answered[State]]:

@@ -123,7 +123,7 @@ class Acting:
             case "add_group":
                 self.groups[act.makes] = self._new_group(act, answer)
             case "add_usage_api_key" if answer is not None:
-                self._note_key(act.makes, UsageKeys.value_in(answer))
+                self.note_key(act.makes, UsageKeys.value_in(answer))
             case "run_action" if answer is not None:
                 self._must_be_signed(act, answer)
             case _ if act.operation == CONVERSION:
@@ -156,7 +156,8 @@ class Acting:
             return group_id(member(member(self.node.groups.list(self._keys[act.account]), "-1"), "id"))
         return group_id(member(member(self.node.contract.items("list_groups", self.hashes[act.account]), "-1"), "id"))
 
-    def _note_key(self, name: str, key: str) -> None:
+    def note_key(self, name: str, key: str) -> None:
+        """Note the value of a usage key."""
         self._keys[name] = key
         if self._chain:
             self.hashes[name] = usage_key_hash(key, self.session.profile)
@@ -260,7 +261,7 @@ class Acting:
             case "add_usage_api_key":
                 key = self.node.minting.usage_key(owner.admin)
                 self.node.minting.register(owner, key, act.label)
-                self._note_key(act.makes, key.key)
+                self.note_key(act.makes, key.key)
                 self._write(act, "set_usage_api_key", *self._attachment(act, key.hash))
             case _:
                 self._write(act, act.operation, *self._arguments(act))

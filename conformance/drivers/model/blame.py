@@ -248,13 +248,13 @@ def _of_look(act: Act, look: Look, check: Check | None) -> Ids:
         return ALWAYS
     if look.what == "permission":
         return PERMISSION.get(act.operation, ALWAYS)
-    if _about(act, look, check):
+    if is_about(act, look, check):
         return AFTER.get((act.operation, look.what, check.aspect), ALWAYS)
     beside = BESIDE.get((act.operation, look.what)) or BESIDE.get((act.operation, ""))
     return beside or ALWAYS
 
 
-def _about(act: Act, look: Look, check: Check) -> bool:
+def is_about(act: Act, look: Look, check: Check) -> bool:
     """Whether the act was about this object."""
     if not check.subject:
         return act.operation in ABOUT[look.what]

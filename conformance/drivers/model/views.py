@@ -13,13 +13,14 @@ from typing import TypeVar
 
 from conformance.drivers.model.acting import Acting
 from conformance.drivers.model.world import Account, Key, World
+from conformance.endpoints.requests import OutgoingRequest
 from conformance.profile.operations import PERMISSION_ARRAYS, PERMISSION_FLAGS
 from conformance.profile.section import Section
 from conformance.profile.wire import ZERO_HASH
 from conformance.profile.wire_items import ActionItem, GroupItem, UsageKeyItem, WalletItem
 from conformance.service.execution_rule import ANY
 from conformance.service.groups import group_id
-from conformance.service.lists import read_list
+from conformance.service.lists import list_as_read, read_list
 from conformance.values.json_values import member, pluck, printed, printed_json, whole_number
 
 LISTS = {"groups": "list_groups", "keys": "list_api_keys", "wallets": "list_wallets", "actions": "list_actions"}
@@ -69,6 +70,8 @@ class Look:
     """The group whose list it is."""
     on_chain: bool = False
     """Whether the contract is asked."""
+    request: OutgoingRequest | None = None
+    """What asks for the pages of a list over HTTP."""
 
 
 class Views:
@@ -111,8 +114,12 @@ class Views:
         return usable[0] if usable and self._permitted.lists == ANY_KEY else None
 
     def _look(self, account: Account, what: str, reader: str, checks: Iterable[Check]) -> Look:
-        session, key = self._acting.session, self._acting.key(reader)
-        return Look(account.name, what, lambda: read_list(session, LISTS[what], key), tuple(checks))
+        request = self._acting.session.request(LISTS[what], self._acting.key(reader))
+        return Look(account.name, what, self._reading(request), tuple(checks), request=request)
+
+    def _reading(self, request: OutgoingRequest) -> Callable[[], object]:
+        session = self._acting.session
+        return lambda: session.recent_reads.ask(list_as_read(session, request))
 
     def _was(self, account: Account, what: str) -> Sequence[object]:
         return self._before[account.name].get(what, ())
@@ -178,10 +185,15 @@ class Views:
         own = [self._acting.wallets[name] for name in account.wallets]
         name = "wallet_address" if self._wallet.wallet_address else "id"
         values = [wallet.address if name == "wallet_address" else wallet.id for wallet in own]
-        if self._semantics.managed_key_wallet_listed is not False or not account.managed:
+        if self._shows_wallets_of_keys(account):
             yield from (_among("the wallets", name, value) for value in values)  # others may be listed beside
             return
         yield _same_hexes("the wallets", name, [*pluck(self._was(account, "wallets"), name), *values])
+
+    def _shows_wallets_of_keys(self, account: Account) -> bool:
+        """Whether wallets of usage keys may stand beside the others."""
+        minted = not account.managed and self._semantics.usage_key_wallet_listed is not False
+        return minted or self._semantics.managed_key_wallet_listed is not False
 
     def _actions(self, account: Account) -> Iterator[Check]:
         stated = self._semantics.list_actions_unregistered
@@ -220,11 +232,9 @@ class Views:
                 checks = (number,)
             else:
                 checks = (_same_hexes(words, identity, hexes, "members", name),)
-            yield Look(account.name, f"{what} of a group", self._reading(operation, str(reader), name), checks, name)
-
-    def _reading(self, operation: str, reader: str, group: str) -> Callable[[], object]:
-        session, key, number = self._acting.session, self._acting.key(reader), self._acting.groups[group]
-        return lambda: read_list(session, operation, key, group_id=number)
+            key, group_number = self._acting.key(str(reader)), self._acting.groups[name]
+            request = self._acting.session.request(operation, key, group_id=group_number)
+            yield Look(account.name, f"{what} of a group", self._reading(request), checks, name, request=request)
 
     def balance(self, account: Account, cents: int) -> Look:
         """The reading of the credit that is left."""
@@ -250,7 +260,7 @@ class Views:
                 continue
             there = pluck(self._was(account, CHAIN + what), identity)
             words = f"the {what} in the contract"
-            if what == "wallets" and not account.managed and self._semantics.usage_key_wallet_listed is not False:
+            if what == "wallets" and (not account.managed or self._shows_wallets_of_keys(account)):
                 checks = [_among(words, identity, one) for one in own]  # wallets of usage keys may be listed beside
             else:
                 checks = [_same_hexes(words, identity, [*there, *own])]

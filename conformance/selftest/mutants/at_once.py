@@ -276,6 +276,132 @@ def updates_of_a_group_at_once_mix(node: Node) -> None:
     wrap(node.accounts, "update_group", update)
 
 
+@mutant("GRPLIFE-100", also="GRPLIFE-150 LIST-030 LIST-170")
+def addition_brings_back_a_group_removed_meanwhile(node: Node) -> None:
+    """Write with the addition of an action the whole group as it was before, even if it was removed meanwhile."""
+    removal = _removal_overtakes(node, "remove_group")
+
+    def add(write: Write, key: int, group_id: int, hashed: bytes) -> None:
+        account = account_of(node, key)
+        before = {one.id: one for one in node.accounts.groups(account, 0, 100)}
+        wallets, actions = lists_of(node, key, group_id) if group_id in before else ([], [])
+        if group_id in before:
+            removal.wait()
+        if group_id not in before or group_id in {one.id for one in node.accounts.groups(account, 0, 100)}:
+            write(key, group_id, hashed)
+            return
+        group = before[group_id]
+        node.accounts.add_group(account, group.name, group.description, wallets, [*actions, hashed])
+
+    wrap(node.accounts, "add_action_to_group", add)
+
+
+@mutant("EP-290", also="LIST-170")
+def renaming_brings_back_an_action_deleted_meanwhile(node: Node) -> None:
+    """Register an action anew where it was deleted while its labels were updated."""
+    deletion = _removal_overtakes(node, "delete_action")
+
+    def rename(write: Write, key: int, cid_hash: bytes, name: str, description: str) -> None:
+        there = cid_hash in {action.cid_hash for action in actions_of(node, key)}
+        if there:
+            deletion.wait()
+        try:
+            write(key, cid_hash, name, description)
+        except ContractRefusal:
+            if not there:
+                raise
+            node.accounts.add_action(key, cid_hash, name, description)
+
+    wrap(node.accounts, "update_action_metadata", rename)
+
+
+@mutant("KEYLIFE-020", "KEYLIFE-030", also="KEYLIFE-070")
+def new_permissions_are_lost_beside_new_labels(node: Node) -> None:
+    """Accept an update of a usage key's permissions, and drop it, while its labels are being updated."""
+    under_way: Counter[JsonValue] = Counter()
+
+    async def rename(request: Received, forward: Forward) -> Answered:
+        key = body_of(request).get("usage_api_key")
+        under_way[key] += 1
+        try:
+            await asyncio.sleep(UNDER_WAY_SECONDS)
+            return await forward(request)
+        finally:
+            under_way[key] -= 1
+
+    async def update(request: Received, forward: Forward) -> Answered:
+        await asyncio.sleep(UNDER_WAY_SECONDS / 2)
+        renamed = under_way[body_of(request).get("usage_api_key")]
+        return answer(200, {}) if renamed else await forward(request)
+
+    intercept(node, "update_usage_api_key_metadata", rename)
+    intercept(node, "update_usage_api_key", update)
+
+
+@mutant(
+    each=[
+        row("wallets", "create_wallet", "list_wallets", breaks="EP-350"),
+        row("groups", "add_group", "list_groups", breaks="GRPLIFE-010"),
+    ],
+    also="LIST-010 LIST-170",
+)
+def objects_made_at_once_are_listed_once(node: Node, makes: str, lists: str) -> None:
+    """Leave the newest object out of `{lists}` once two requests of `{makes}` were under way at the same time."""
+    under_way: Counter[str | None] = Counter()
+    together: Counter[str | None] = Counter()
+
+    async def make(request: Received, forward: Forward) -> Answered:
+        under_way[request.key] += 1
+        try:
+            await asyncio.sleep(UNDER_WAY_SECONDS)
+            if under_way[request.key] > 1:
+                together[request.key] = 1
+            return await forward(request)
+        finally:
+            under_way[request.key] -= 1
+
+    async def listed(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        items = json.loads(given.body)
+        if not given.accepted or not isinstance(items, list) or not together[request.key]:
+            return given
+        return answer(given.status, items[:-1])
+
+    intercept(node, makes, make)
+    intercept(node, lists, listed)
+
+
+@mutant("GRPLIFE-230", also="GRPLIFE-030 LIST-170")
+def groups_are_listed_half_updated(node: Node) -> None:
+    """List a group that is being updated with its new name and its old description."""
+    rendezvous = Rendezvous()
+    updated: dict[str, JsonValue] = {}
+
+    async def update(request: Received, forward: Forward) -> Answered:
+        body = body_of(request)
+        updated[str(body.get("group_id"))] = body.get("name")
+        await asyncio.to_thread(rendezvous.wait)
+        try:
+            return await forward(request)
+        finally:
+            updated.pop(str(body.get("group_id")), None)
+
+    async def groups(request: Received, forward: Forward) -> Answered:
+        if not updated:
+            await asyncio.to_thread(rendezvous.wait)
+        names = dict(updated)
+        given = await forward(request)
+        rendezvous.come()
+        items = json.loads(given.body)
+        if not given.accepted or not isinstance(items, list):
+            return given
+        of = [(members(item), names.get(str(members(item).get("id")))) for item in items]
+        return answer(given.status, [{**item, "name": name} if name else item for item, name in of])
+
+    intercept(node, "update_group", update)
+    intercept(node, "list_groups", groups)
+
+
 SHARED_SLOT: Callable[[str], str] = """(actions => {
   const sign = actions.signMessage;
   let last;
