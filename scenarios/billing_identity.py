@@ -12,8 +12,11 @@ from dataclasses import replace
 from conformance.cases import Judge, case
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.service import Accepted, Refusals, SuiteWallet, billing_auth, chain_id
+from conformance.service.accounts import CONVERSION
+from conformance.service.bindings import one_group
+from conformance.service.derivations import account_hash
 from conformance.service.node import Node
-from conformance.service.payments import ILL_FORMED, NO_SUCH_INTENT
+from conformance.service.payments import ILL_FORMED, NO_SUCH_INTENT, NOT_PAID
 from conformance.service.refusal import was_accepted
 from conformance.values.ids import Cents
 
@@ -175,6 +178,30 @@ def credit_follows_the_account(judge: Judge, node: Node) -> None:
     with judge.apart("BILL-160"):
         expected = f"no more than {account + wallet} cents: before, the account had {account} and the wallet {wallet}"
         judge.that(after <= account + wallet, expected, after)
+
+
+@case(
+    "owner-converts-on-the-chain",
+    requirements=["MODE-100"],
+    needs=[*BUYS, "chain_rpc", "funded_wallet"],
+    uses=[MOVED, "crypto.account_wallet_derivation", "crypto.api_key_hash_preimage"],
+)
+def owner_converts_on_the_chain(judge: Judge, node: Node) -> None:
+    """Runs of an account that its owner converts by a transaction are paid from the new admin wallet's record."""
+    on, carol = one_group(node), node.wallets.new("carol")
+    run = node.signing.request(on.key, on.x, on.p)
+    node.runs.must_succeed(run)
+    conversion = [account_hash(on.alice, node.session.profile), carol.address]
+    node.contract.write(node.wallets.of_account_key(on.alice), CONVERSION, *conversion)
+    before = balance_of(node, carol)
+    judge.set_up(before > 0, "credit in the new admin wallet's record")
+    with judge():
+        answer = node.session.send(run)
+        judge.that(
+            answer.status != NOT_PAID, f"a run that the {before} cents of the new admin wallet pay", answer.status
+        )
+        node.runs.succeeded(answer)
+        judge.that(balance_of(node, carol) < before, f"a balance of the new admin wallet below {before}", before)
 
 
 @case("payments-outlive-the-mode", requirements=["BILL-070", "BILL-100"], needs=BUYS, uses=[MOVED])

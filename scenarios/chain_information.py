@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from conformance.cases import Judge, case
 from conformance.endpoints.messages import Answer
 from conformance.service.acceptance import Accepted, must_accept
+from conformance.service.accounts import makes_accounts
 from conformance.service.at_once import send_at_once
 from conformance.service.bindings import bound
 from conformance.service.contract import dry_run_call, payers
@@ -72,10 +73,12 @@ def chain_config(judge: Judge, node: Node) -> None:
 def no_rpc_url(judge: Judge, node: Node) -> None:
     """The RPC URL that the vendor gave to the suite is nowhere in the chain configuration, nor in its headers."""
     url = printed(node.session.stated("chain.rpc_url"))
-    with judge():
-        answer = node.session.call("get_node_chain_config")
-        for said in (answer.text, printed(dict(answer.headers))):
-            judge.that(url not in said, "an answer without the RPC URL", said)
+    keys = [node.accounts.new().key] if makes_accounts(node.session.profile) else []
+    for key in (None, *keys):
+        with judge.apart():
+            answer = node.session.call("get_node_chain_config", key)
+            for said in (answer.text, printed(dict(answer.headers))):
+                judge.that(url not in said, "an answer without the RPC URL", said)
 
 
 @case("api-payers", requirements=["CHAIN-060", "CHAIN-070"])

@@ -15,6 +15,7 @@ from conformance.service.bindings import Converted, converted, one_group
 from conformance.service.derivations import account_hash
 from conformance.service.groups import ALL_PKPS
 from conformance.service.node import Node
+from conformance.service.refusal import must_refuse
 from conformance.service.usage_keys import ALL_PERMISSIONS, Permissions
 from conformance.values.ids import Address, PkpId
 from conformance.values.json_values import member, printed
@@ -49,21 +50,30 @@ def runs_follow_the_chain(judge: Judge, node: Node) -> None:
             else:
                 node.signing.must_be_refused(on.key, on.x, on.p, control=runs)
 
+    plain = node.actions.of_code(f"async function main() {{ return 'no wallet'; }} // {node.label}")
+    without_a_wallet = node.runs.request(on.key, plain.code)
+
     for what, value in {"action": on.x.hash, "pkp": on.p.id}.items():
         write(f"remove_{what}_from_group", on.g, value)
         x_with_p(permitted=False)
         write(f"add_{what}_to_group", on.g, value)
         x_with_p(permitted=True)
+    write("add_action_to_group", on.g, plain.hash)
+    with judge("CHAIN-050"):
+        runs_without = node.runs.must_succeed(without_a_wallet).accepted
     write("update_usage_api_key", key, "n", "d", *in_h)
+    with judge("CHAIN-050"):
+        must_refuse(node.session, without_a_wallet, ["forbidden"], control=runs_without, unchanged=[])
     x_with_p(permitted=False)
     with judge("CHAIN-050"):
         node.signing.must_sign(on.key, on.y, on.q)
     write("update_usage_api_key", key, "n", "d", *in_g)
     x_with_p(permitted=True)
-    write("update_group", on.g, "n", "d", [on.p.id], [on.y.hash])
-    x_with_p(permitted=False)
-    write("update_group", on.g, "n", "d", [on.p.id], [on.x.hash])
-    x_with_p(permitted=True)
+    for wallet, action in ((on.p, on.y), (on.q, on.x)):
+        write("update_group", on.g, "n", "d", [wallet.id], [action.hash])
+        x_with_p(permitted=False)
+        write("update_group", on.g, "n", "d", [on.p.id], [on.x.hash])
+        x_with_p(permitted=True)
     write("remove_group", on.g)
     x_with_p(permitted=False)
 

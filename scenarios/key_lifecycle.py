@@ -56,7 +56,7 @@ def execute_permission_follows_updates(judge: Judge, node: Node) -> None:
     """An update replaces the listed execute_in_groups, and a metadata update leaves it and all others alone."""
     alice = node.accounts.new().key
     old, *new = (node.groups.add(alice).id for _ in range(4))
-    key = node.usage_keys.executing_in(alice, old)
+    key = node.usage_keys.executing_in(alice, old, *new[1:])  # as many as after the update, with the same last one
 
     def shown() -> dict[str, object]:
         """The permissions that the list shows, arrays in one order."""

@@ -217,8 +217,10 @@ class Attaching:
     def opens_nothing(self, *about: str) -> None:
         """The key is refused what the attached one may do."""
         control = self.control or self.node.session.accept(self.lists(self.first))[1]
-        with self.judge(*about):
-            must_refuse(self.node.session, self.lists(self.key), ["any"], control=control, unchanged=[])
+        for via in ("x-api-key", "bearer"):
+            with self.judge.apart(*about):
+                request = replace(self.lists(self.key), via=via)
+                must_refuse(self.node.session, request, ["any"], control=control, unchanged=[])
 
     def attach(self, permissions: Permissions = NO_PERMISSIONS, **options: int) -> None:
         """Attach the key."""
@@ -266,13 +268,17 @@ def attached_by_two_calls(judge: Judge, node: Node) -> None:
     uses=[{"chain.attach_order": "any"}, ANY_KEY_LISTS],
 )
 def attached_in_the_other_order(judge: Judge, node: Node) -> None:
-    """With setUsageApiKey alone the key opens nothing; once its wallet is registered, too, it does."""
+    """With setUsageApiKey alone the key opens nothing; once its wallet is registered in the account, too, it does."""
     on = Attaching(judge, node)
     on.attach()
     on.opens_nothing("MINT-140")
     with judge("MINT-120"):
         node.minting.register(on.account, on.key)
     on.opens("MINT-120")
+    on.key = node.minting.usage_key(on.account.admin)
+    on.attach()
+    node.minting.register(node.accounts.by_wallet(node.wallets.new("dave")), on.key)
+    on.opens_nothing("MINT-140")
 
 
 @case(

@@ -157,12 +157,19 @@ def confirmed_again(session: Session, answer: Answer) -> None:
         was_accepted(session, answer, or_refused=[stated, "any", "insufficient_credit"])
 
 
-@case("credited-once", requirements=["BILL-100"], needs=BUYS)
+@case("credited-once", requirements=["BILL-070", "BILL-100"], needs=BUYS)
 def credited_once(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
-    """A payment is credited once, however often it is confirmed, also after another one."""
+    """Each payment is credited once, in whatever order and however often they are confirmed."""
     alice = accounts.new(spends=False)
-    intents = [payments.buy(alice.key, Cents(500)) for _ in range(2)]
-    before = payments.balance(alice.key)
+    intents = [payments.paid_intent(alice.key, Cents(500)) for _ in range(2)]
+    balances = [payments.balance(alice.key)]
+    for intent in reversed(intents):
+        payments.confirm(alice.key, intent)
+        balances.append(payments.balance(alice.key))
+    empty, first, before = balances
+    judge.set_up(first > empty, "a payment that is credited")
+    with judge("BILL-070", why="the older of two payments is confirmed after the newer one"):
+        judge.same(before - first, first - empty, "what it adds to the balance")
     with judge("BILL-100"):
         for intent in (intents[0], intents[1], intents[1], intents[0]):
             confirmed_again(session, session.send(payments.confirm_request(alice.key, intent.id)))
