@@ -198,6 +198,8 @@ class Outcome:
     """How many times it ran again, since what it met may have been the way to the node."""
     cells: tuple[CellOutcome, ...] = ()
     """The cells of a matrix, those that were not tried included; none where the case is no matrix."""
+    tried: dict[str, tuple[int | str, ...]] = field(default_factory=dict)
+    """What the case tried of many values: the numbers of items in each list, say."""
     properties: dict[str, str] = field(default_factory=dict)
     contradicted: tuple[str, ...] = ()
     """Which of its requirements a failure contradicts, where that can be told; it is no news about the others."""

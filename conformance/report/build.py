@@ -249,6 +249,7 @@ def _case(run: RunRecord, outcome: Outcome) -> CaseResult:
         traceback=outcome.traceback,
         rerun=rerun(outcome.case, run.seed, run.rerun),
         cells=tuple(_cell(run, outcome.case, cell) for cell in outcome.cells),
+        tried=outcome.tried,
     )
 
 

@@ -214,6 +214,8 @@ class CaseResult(Part):
     """The command that runs this case alone, with the same seed."""
     cells: tuple[CellResult, ...]
     """Every cell of a matrix, those that were not tried included; empty for other cases."""
+    tried: dict[str, tuple[int | str, ...]] = {}
+    """What the case tried of many values: of `list_groups` the numbers of items, say. Most cases tell nothing."""
 
     @property
     def blamed(self) -> tuple[str, ...]:

@@ -170,6 +170,16 @@ def _waited(totals: Totals) -> str:
     return "; ".join(told)
 
 
+def _sizes(cases: Iterable[CaseResult]) -> str:
+    """The largest number of items that cases tried in each list; empty where they tell none."""
+    largest: dict[str, int] = {}
+    for name, values in chain.from_iterable(case.tried.items() for case in cases):
+        for size in values:
+            if isinstance(size, int):
+                largest[name] = max(size, largest.get(name, 0))
+    return ", ".join(f"{name} {size}" for name, size in largest.items())
+
+
 def _notes(results: Results) -> Iterable[RenderableType]:
     yield Text("")
     for fault in results.faults:
@@ -188,6 +198,8 @@ def _notes(results: Results) -> Iterable[RenderableType]:
         yield Text(_spent(results.totals), "dim")
     if waited := _waited(results.totals):
         yield Text(waited, "dim")
+    if sizes := _sizes(results.cases):
+        yield Text(f"sizes tried: {sizes}", "dim")
     yield Text(
         f"seed {results.seed}; node {results.target.base_url}; profile {results.profile.source};"
         f" {results.totals.exchanges} requests in {(results.finished - results.started).total_seconds():.0f} s",

@@ -120,6 +120,7 @@ def _run(case: Case, run: CaseRun, began: float) -> Outcome:
         bought_cents=spent.bought,
         gas=spent.gas,
         waited_seconds=spent.waited,
+        tried={name: tuple(values) for name, values in run.tried.items()},
     )
 
 

@@ -77,6 +77,8 @@ class Session:
         self.clock = Clock(NodeClock(target, self.log), self._chain_config)
         self.wallets: list[SuiteWallet] = []
         """The wallets that the case created. Their remaining ether is returned at its end."""
+        self.tried: dict[str, dict[int | str, None]] = {}
+        """What the case tried of many values, by what they are values of, in the order of the trials."""
         self.witnesses: list[Callable[[OutgoingRequest, Answer], None]] = []
         """Each is called with every request of the service and its answer."""
         self.judges = False
@@ -176,6 +178,10 @@ class Session:
         if answer.accepted and (answer.asked_at is not AskedAt.OUTSIDE or answer.readable):
             self._remember(request, answer)
         return answer
+
+    def note_tried(self, name: str, *values: int | str) -> None:
+        """Note what was tried of many values: of a list a number of its items. The results tell it."""
+        self.tried.setdefault(name, {}).update(dict.fromkeys(values))
 
     def note_computed(self, reads: OutgoingRequest, ids: Mapping[Address, PkpId]) -> None:
         """Note ids of wallets that were computed, and the request that would have read them."""
