@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from conformance.selftest.tools.alter import wrap
 from reference_node.chain.account_config import Action, Group, Permissions
@@ -15,8 +16,20 @@ View = Callable[..., list[Group]]
 Hashes = Sequence[bytes]
 """Ids of wallets, or hashes of actions."""
 
+PAGE = 100
+"""Items of the largest page that the contract gives."""
+T = TypeVar("T")
+
 NOTHING = Permissions(False, False, False, [], [], [], [])
 """The permissions of a usage key that may do nothing."""
+
+
+def whole(view: Callable[..., list[T]], *of: int) -> list[T]:
+    """Return all items of a list of the contract, page by page."""
+    items: list[T] = []
+    while not len(items) % PAGE and (page := view(*of, len(items) // PAGE, PAGE)):
+        items += page
+    return items
 
 
 def account_of(node: Node, key_hash: int) -> int:

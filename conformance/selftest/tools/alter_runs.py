@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from pydantic import JsonValue
 
-from conformance.selftest.tools.accounts import account_of, permissions_of
+from conformance.selftest.tools.accounts import account_of, permissions_of, whole
 from conformance.selftest.tools.alter import wrap
 from reference_node.chain.account_config import WILDCARD
 from reference_node.node import Node
@@ -100,26 +100,26 @@ Reach = Callable[[Node, int], list[Lists]]
 """The groups that a key may use."""
 
 
-def all_groups(node: Node, key: int) -> list[Lists]:
-    """Return the groups of the key's account, whatever the key may use."""
-    account = account_of(node, key)
+def all_groups(node: Node, key: int, ids: Collection[int] | None = None) -> list[Lists]:
+    """Return the groups of the key's account, whatever the key may use; with `ids` those of them alone."""
+    account, accounts = account_of(node, key), node.accounts
     return [
         Lists(
             group.id,
-            tuple(action.cid_hash for action in node.accounts.actions_in_group(account, group.id, 0, 100)),
-            tuple(wallet.id for wallet in node.accounts.wallets_in_group(account, group.id, 0, 100)),
+            tuple(action.cid_hash for action in whole(accounts.actions_in_group, account, group.id)),
+            tuple(wallet.id for wallet in whole(accounts.wallets_in_group, account, group.id)),
         )
-        for group in node.accounts.groups(account, 0, 100)
+        for group in whole(accounts.groups, account)
+        if ids is None or group.id in ids
     ]
 
 
 def own_groups(node: Node, key: int) -> list[Lists]:
     """Return the groups that the key may use, by condition 1."""
     permissions = permissions_of(node, key)
-    groups = all_groups(node, key)
     if permissions is None or 0 in permissions.execute_in_groups:
-        return groups
-    return [group for group in groups if group.id in permissions.execute_in_groups]
+        return all_groups(node, key)
+    return all_groups(node, key, permissions.execute_in_groups)
 
 
 def permits(group: Lists, action: bytes, wallet: bytes | None) -> bool:
