@@ -16,6 +16,7 @@ from conformance.service.at_once import send_at_once
 from conformance.service.bindings import bound
 from conformance.service.node import Node
 from conformance.service.runs import Run
+from conformance.service.sizes import NUMBERS
 from conformance.values.ids import UsageKey
 from conformance.values.json_values import member, printed
 
@@ -340,7 +341,7 @@ def main_finds_its_parameters(judge: Judge, node: Node) -> None:
         judge.same(found, {"found": []}, "the parameters of a run without any")
 
 
-BEYOND_SAFE_INTEGERS = (2**53, -(2**53), 2**60, 2**63, -(2**63), 2**64, 3 * 2**80)
+BEYOND_SAFE_INTEGERS = NUMBERS["jsParams"]
 """Integers that JavaScript's numbers hold exactly, though not each of their neighbours."""
 
 

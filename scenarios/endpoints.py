@@ -31,6 +31,7 @@ from conformance.service.pkps import Pkp
 from conformance.service.refusal import Refusals, must_be_as_stated, must_refuse, was_accepted
 from conformance.service.secrecy import must_hide
 from conformance.service.session import DESCRIPTION
+from conformance.service.sizes import U64
 from conformance.service.usage_keys import NO_PERMISSIONS, Permissions
 from conformance.values.ids import Cid, GroupId, HashedCid, is_address, is_checked_address
 from conformance.values.json_text import written
@@ -712,7 +713,7 @@ NOT_UTF_8 = '{"name": "\ud800"}'
 DEEP = "[" * 20_000
 Forms = Sequence[Sequence[object]]
 WRONG_TEXTS: Forms = ((5, True), (["text"], {"text": "text"}))
-WRONG_IDS: Forms = (("text", ""), (1.5, -1, 2**64), (True, None, [1], {"id": 1}))
+WRONG_IDS: Forms = (("text", ""), (1.5, -1, U64), (True, None, [1], {"id": 1}))
 WRONG_LISTS: Forms = (("text", 5, True, {"text": "text"}), ([None], [True], [[]]))
 NAMES_WHAT_THERE_IS = frozenset({"group_id", "usage_api_key"})
 """A value of the wrong type may be refused like one that is not there."""

@@ -22,6 +22,7 @@ from conformance.service.pkps import Pkp
 from conformance.service.reads import Read
 from conformance.service.refusal import Refusals, was_accepted
 from conformance.service.session import DESCRIPTION
+from conformance.service.sizes import NUMBERS
 from conformance.service.usage_keys import Permissions
 from conformance.values.ids import Cid, GroupId, HashedCid
 from conformance.values.json_text import written
@@ -388,7 +389,8 @@ def unknown_group(judge: Judge, node: Node) -> None:
     on = two_equal_groups(node)
     controls = [*on.accepted_writes(), node.groups.remove(on.alice, on.h)]
     # 0 stands for all groups in the arrays of keys, and for none here; who keeps 32 or 64 bits takes the others for G.
+    one, two = (on.g + number for number in NUMBERS["group_id"])
     with judge(), Refusals(node.session, control=controls, unchanged=on.lists(on.g)) as refusals:
-        for number, unknown in enumerate((on.g + 2**32, 0, on.g + 2**64, on.g + 2**32)):
+        for number, unknown in enumerate((one, 0, two, one)):
             for control in every_other(controls, number):
                 refusals.send(on.to(unknown, control), ["not_found", "invalid", "malformed"])

@@ -10,24 +10,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from conformance.cases import Judge, case
-from conformance.problems import ProfileSilent
 from conformance.service.actions import ActionCode
 from conformance.service.bindings import TwoAndTwo, bound, two_and_two
-from conformance.service.derivations import random_hash
 from conformance.service.groups import ALL_PKPS
 from conformance.service.node import Node
 from conformance.service.pkps import Pkp
 from conformance.service.refusal import must_refuse, was_accepted
 from conformance.service.runs import failed
 from conformance.service.usage_keys import Permissions
-from conformance.values.json_values import pluck, printed, same_hex
 
 NEEDS = ("managed_accounts",)
 FORMS = "wire.group.cid_wildcard_form"
 EVERY_PAIR = ("x with p", "x with q", "y with p", "y with q")
-PAGE = 20
-"""Groups, or entries of a group, that some node may look at and no more: one more stands before those that count."""
-LONG_LIST = 33
 
 
 @dataclass(frozen=True)
@@ -179,77 +173,6 @@ def removal_leaves_the_wildcard(judge: Judge, node: Node) -> None:
         in_wallets.runs("x with q")
     with judge.apart("EXEC-100"):
         in_actions.runs("y with p")
-
-
-def must_hold_all(judge: Judge, items: Sequence[object], name: str, given: Sequence[str], what: str) -> None:
-    """Raise a departure unless the items have the ids or hashes that were given, each once."""
-    listed = pluck(items, name)
-    missing = [one for one in given if not any(same_hex(other, one) for other in listed)]
-    judge.that(
-        not missing and len(items) == len(given),
-        f"a list of all {len(given)} {what} of the group",
-        {"items": len(items), "missing": missing},
-    )
-
-
-@case(
-    "many-of-everything",
-    requirements=[
-        *("EXEC-020", "EXEC-070", "EXEC-350", "EP-250"),
-        *("GRP-040", "GRP-050", "GRPLIFE-100", "UKEY-290"),
-    ],
-    needs=NEEDS,
-)
-def many_of_everything(judge: Judge, node: Node) -> None:
-    """A run is permitted by the group that lists all it needs, even after many others, and by no other."""
-    if most := node.session.profile.limits.entries_per_write:
-        raise ProfileSilent("a node that takes long lists in one write", f"one that takes {most} entries")
-    on = two_and_two(node)
-    wallets = [on.q, *node.pkps.create_several(on.alice, PAGE), on.p]
-    hashes = [on.y.hash, *(random_hash(node.session.random) for _ in range(PAGE)), on.x.hash]
-    before = [bound(node, on.alice, [on.q], [on.y])]
-    long = bound(node, on.alice, wallets, hashes)
-    lists = Permitted(judge, node, on, node.usage_keys.executing_in(on.alice, long))
-    with judge.apart("GRP-040"):
-        must_hold_all(judge, node.pkps.list(on.alice, long), "id", [pkp.id for pkp in wallets], "wallets")
-        lists.runs("y with p")
-        node.signing.must_sign(lists.key, on.y, wallets[-2])
-    with judge.apart("GRP-050"):
-        must_hold_all(judge, node.actions.list(on.alice, long), "hashed_cid", hashes, "actions")
-        lists.runs("x with q")
-    node.groups.remove(on.alice, long)
-    before += [bound(node, on.alice, [on.q], [on.y]) for _ in range(LONG_LIST - 1)]
-    last = bound(node, on.alice, [on.p], [on.x])
-    in_all, in_last, in_before = (
-        node.usage_keys.executing_in(on.alice, *groups) for groups in ([*before, last], [last], before)
-    )
-    group = Permitted(judge, node, on, in_all)
-    with judge.apart("EXEC-020"):
-        group.runs("x with p", by=on.alice)
-    in_every = node.usage_keys.executing_in(on.alice, 0)
-    judge.set_up(node.signing.signs(in_every, on.y, on.q), "a key of all groups that runs in the first one")
-    last_counts = node.signing.signs(in_every, on.x, on.p)
-    with judge.apart("EXEC-350"):
-        judge.that(
-            last_counts,
-            "a run of x with p to be permitted to a key of all groups: the last group lists both",
-            "a refusal",
-        )
-    if last_counts:
-        with judge.apart("EXEC-350", "UKEY-290"):
-            group.runs("x with p", "y with q")
-    with judge.apart("EXEC-070"):
-        group.refuses("y with q", by=in_last)
-        group.refuses("x with p", by=in_before)
-    # An id that is the beginning of others, or their remainder, names one group all the same.
-    third = before[1]
-    with judge.apart("EP-250"):
-        judge.same(len(node.actions.list(on.alice, third)), 1, "the number of actions in the third group")
-    node.groups.remove(on.alice, third)
-    with judge.apart("GRPLIFE-100"):
-        left = {printed(group_id) for group_id in pluck(node.groups.list(on.alice), "id")}
-        own = {printed(group_id) for group_id in (*before, last)}
-        judge.same(sorted(left & own), sorted(own - {printed(third)}), "the groups that are left")
 
 
 # ------------------------------------------------------------------------------------------------------------ wildcards

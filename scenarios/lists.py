@@ -29,6 +29,7 @@ from conformance.service.node import Node
 from conformance.service.reads import Read
 from conformance.service.refusal import must_be_as_stated, must_refuse, was_accepted
 from conformance.service.sample_calls import sample_objects, sample_reads
+from conformance.service.sizes import U32, U64
 from conformance.service.usage_keys import Permissions
 from conformance.values.ids import Cid
 from conformance.values.json_values import member, pluck, printed, same, same_hex, same_hexes
@@ -36,7 +37,6 @@ from conformance.values.json_values import member, pluck, printed, same, same_he
 NEEDS = ("managed_accounts",)
 LISTS = ("list_groups", "list_api_keys", "list_wallets", "list_actions")
 FAR_BEHIND = 1000
-WRAPPED = 2**32
 """In 32 bits, a page so far behind would be the first."""
 
 
@@ -322,11 +322,11 @@ def check_pages(judge: Judge, node: Node, request: OutgoingRequest, items: Seque
         if node.session.profile.limits.page_size_default is not None:
             behind = len(items)  # whatever the default size is
             judge.same(page_or_none(node.session, request, behind, None), [], f"page {behind} of the default size")
-        wrapped = replace(request, members={**request.members, "page_number": WRAPPED, "page_size": 2})
+        wrapped = replace(request, members={**request.members, "page_number": U32, "page_size": 2})
         answer = node.session.send(wrapped)
         # How large a page number may be is silent.
         if was_accepted(node.session, answer, or_refused=["any"]):
-            judge.same(answer.value, [], f"page {WRAPPED}")
+            judge.same(answer.value, [], f"page {U32}")
 
 
 @case("pages-of-list-groups", requirements=["LIST-040", "LIST-050", "LIST-060"], needs=NEEDS)
@@ -450,8 +450,8 @@ def bad_page_fields(judge: Judge, node: Node) -> None:
     requests += [node.session.request(name, alice, group_id=g) for name in reversed(IN_GROUP)]
     wholes = [read_pages(node.session, request) for request in requests]
     first = first_page(node.session)
-    numbers = [(-1, 1), ("one", 1), (2**64 - 1, 2), (2**64, 1)]
-    sizes = [(first, 0), (first, -1), (first, "all"), (first, 2**64)]
+    numbers = [(-1, 1), ("one", 1), (U64 - 1, 2), (U64, 1)]
+    sizes = [(first, 0), (first, -1), (first, "all"), (first, U64)]
     for turn, (request, items) in enumerate(zip(requests, wholes, strict=True)):
         # Every other form goes to the next list.
         for page_number, page_size in [*numbers, *sizes][turn % 2 :: 2]:
@@ -617,7 +617,7 @@ def list_of_an_unknown_group(judge: Judge, node: Node) -> None:
             answer, asks = node.session.accept(node.session.request(operation, alice, group_id=own, **page))
         with judge.apart():
             judge.same(answer.value, [], f"{operation} of the own group")
-        for group in (900_000_000_000, of_bob, own + 2**32):
+        for group in (900_000_000_000, of_bob, own + U32):
             with judge.apart():
                 request = node.session.request(operation, alice, group_id=group, **page)
                 stated = "semantics.list_unknown_group"

@@ -16,6 +16,7 @@ from conformance.service.lists import one_item_page, unchanged_list
 from conformance.service.minting import FAR_AHEAD
 from conformance.service.node import Node
 from conformance.service.refusal import Refusals, must_be_as_stated, must_refuse
+from conformance.service.sizes import NUMBERS
 from conformance.service.usage_keys import ALL_PERMISSIONS, Permissions
 from conformance.values.json_values import member, pluck, printed, same_hex
 
@@ -150,7 +151,7 @@ def attach_keeps_each_argument(judge: Judge, node: Node) -> None:
     rows = {
         (FAR_AHEAD, 7): Permissions(True, False, False, [a], [b], [c], [d]),
         (FAR_AHEAD + 1, 70): Permissions(False, True, False, [b], [c], [d], [a]),
-        (FAR_AHEAD + 2, 2**64 + 700): Permissions(False, False, True, [c], [d], [a], [b]),
+        (FAR_AHEAD + 2, *NUMBERS["balance"]): Permissions(False, False, True, [c], [d], [a], [b]),
     }
     with judge():
         signature = node.contract.signature("set_usage_api_key")
@@ -312,7 +313,7 @@ def far_expirations_do_not_come(judge: Judge, node: Node) -> None:
     """A usage key attached with an expiration that no signed number of 64 bits holds opens lists."""
     dana = node.accounts.by_wallet(node.wallets.new("carol"))
     node.session.stated("semantics.usage_key_expiration.unit")
-    for expiration in (2**63, 2**256 - 1):
+    for expiration in NUMBERS["expiration"]:
         key = node.minting.usage_key(dana.admin)
         node.minting.register(dana, key)
         node.minting.attach(dana, key, Permissions(execute_in_groups=[0]), expiration=expiration, balance=1)

@@ -16,6 +16,7 @@ from conformance.service.envelopes import billing_auth
 from conformance.service.node import Node
 from conformance.service.payments import ILL_FORMED, PaymentIntent, Payments
 from conformance.service.refusal import was_accepted
+from conformance.service.sizes import NUMBERS
 from conformance.values.ids import Cents
 
 BILLS = ("managed_accounts", "billing")
@@ -125,7 +126,7 @@ def amounts_of_other_types(judge: Judge, accounts: Accounts, payments: Payments,
     _, least = session.accept(payments.intent_request(alice.key, 500))
     reads = [payments.unchanged_balance(alice.key)]
     wrong: list[object] = [500.5, 999.99, "500", "", None, True, False, [500], [], {"cents": 500}]
-    wrong += [2**63, 2**64 + 500, 10**30]
+    wrong += NUMBERS["amount_cents out of range"]
     with judge("BILL-060"), Refusals(session, control=least, unchanged=reads) as refusals:
         for amount in session.some(wrong):
             refusals.send(payments.intent_request(alice.key, amount), ILL_FORMED)
@@ -159,6 +160,11 @@ def members_about_the_amount(judge: Judge, accounts: Accounts, payments: Payment
             request = with_members(payments.intent_request(alice.key, 600), further)
             if intent := intent_if_made(payments, session, request, 600):
                 judge.same(payments.at_provider(intent), plain, f"what the provider asks for, with {further}")
+    for cents in NUMBERS["amount_cents past a word"]:
+        with judge.apart("BILL-130"):
+            if intent := payments.intend_where_taken(alice.key, Cents(cents)):
+                asked = payments.at_provider(intent)["amount"]
+                judge.same(asked, str(cents), "the amount that the provider asks for")
 
 
 @case("members-about-the-payment", requirements=["BILL-160"], needs=BUYS)

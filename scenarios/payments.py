@@ -18,6 +18,7 @@ from conformance.service import Accounts, Groups, Refusals, Session
 from conformance.service.at_once import at_once
 from conformance.service.payments import NO_SUCH_INTENT, NOT_YET_PAID, PaymentIntent, Payments
 from conformance.service.refusal import was_accepted
+from conformance.service.sizes import NUMBERS
 from conformance.values.ids import Cents
 
 BUYS = ("managed_accounts", "billing", "payment_sandbox")
@@ -25,8 +26,7 @@ AT_ONCE, RACES = 8, 3
 """A race shows in some rounds only: so many confirmations at once, so often."""
 ODD = 1_999
 """Cents: as dollars in floating point, they come back as one less."""
-GREAT = 2**24 + 1
-"""Cents: in single precision, they come back as one less."""
+(GREAT,) = NUMBERS["amount_cents"]
 
 
 def sent_at_once(session: Session, requests: Sequence[OutgoingRequest]) -> list[Answer]:

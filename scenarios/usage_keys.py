@@ -26,6 +26,7 @@ from conformance.service.scope_trial import ScopeTrial
 from conformance.service.secrecy import mark_of, must_hide, shared_prefix
 from conformance.service.secrets_search import witnessed
 from conformance.service.session import DESCRIPTION
+from conformance.service.sizes import NUMBERS, U64
 from conformance.service.usage_keys import ALL_PERMISSIONS, NO_PERMISSIONS, Permissions
 from conformance.values.ids import GroupId, UsageKey
 from conformance.values.json_values import MISSING, member, pluck, printed, printed_json, same_hex
@@ -352,12 +353,6 @@ def created_with_nine_fields(judge: Judge, node: Node) -> None:
         judge.that(len(listed) == before + 2, f"{before + 2} usage keys", listed)
 
 
-MANY = 20
-"""Groups that one array names."""
-LARGE = 2**53 + 1
-"""What floating-point numbers cannot hold."""
-
-
 @case(
     "fields-are-listed-as-given",
     requirements=["UKEY-010", "UKEY-440", "UKEY-460"],
@@ -367,17 +362,17 @@ LARGE = 2**53 + 1
 def fields_are_listed_as_given(judge: Judge, node: Node) -> None:
     """The list shows each permission of a usage key as it was given; odd ones are refused, kept, or grant nothing."""
     alice = node.accounts.new().key
-    many = [node.groups.add(alice, str(number)).id for number in range(MANY)]
+    four = [node.groups.add(alice, str(number)).id for number in range(4)]
     # No two fields of one type have the same value in all three keys.
-    orders = [many[:4], [many[3], *many[:3]], [*many[2:4], *many[:2]]]
+    orders = [four, [four[3], *four[:3]], [*four[2:], *four[:2]]]
     given = [Permissions(row == 0, row == 1, row == 2, *([group] for group in orders[row])) for row in range(3)]
     with judge("UKEY-010"):
         for row, permissions in enumerate(given):
             node.usage_keys.add(alice, permissions, f"key {row}")
-    large = {array: [LARGE] for array in ARRAYS} | {ARRAYS[-1]: [LARGE, 2**64 - 1]}
-    # How many groups an array may name, whether one has to exist (UKEY-470), and what null means are silent.
+    rounded, largest = NUMBERS["group ids that keys hold"]
+    large = {array: [rounded] for array in ARRAYS} | {ARRAYS[-1]: [rounded, largest]}
+    # Whether a group that an array names has to exist (UKEY-470), and what null means are silent.
     odd: tuple[tuple[str, str, Sequence[str], Mapping[str, object]], ...] = (
-        ("many", "UKEY-010", ["any"], dict.fromkeys(ARRAYS, many)),
         ("large", "UKEY-460", ["any"], large),
         ("null flags", "UKEY-440", ["malformed", "invalid"], dict.fromkeys(FLAGS)),
         ("null arrays", "UKEY-440", ["malformed", "invalid"], dict.fromkeys(ARRAYS)),
@@ -397,17 +392,11 @@ def fields_are_listed_as_given(judge: Judge, node: Node) -> None:
     for row, permissions in enumerate(given):
         with judge.apart("UKEY-010"):
             judge.items(shown(f"key {row}"), [permissions.members], "the permissions of the key")
-    for array in ARRAYS if kept["many"] else ():
-        with judge.apart("UKEY-010"):
-            held = member(only(shown("many"), "name", f"{node.label} many"), array)
-            last = isinstance(held, list) and str(many[-1]) in map(str, held)
-            judge.that(last, f"the group {many[-1]}, the last of {MANY} that were named, in {array}", held)
     with judge.apart("UKEY-460", why="an accepted number is kept exactly, a refused one is not kept"):
         text = printed_json(listed)
-        holds = [str(number) in text for number in (LARGE, 2**64 - 1, LARGE - 1)]
-        judge.same(
-            holds, [kept["large"], kept["large"], False], f"whether {LARGE}, {2**64 - 1}, {LARGE - 1} are listed"
-        )
+        numbers = (rounded, largest, rounded - 1)
+        holds = [str(number) in text for number in numbers]
+        judge.same(holds, [kept["large"], kept["large"], False], f"whether {', '.join(map(str, numbers))} are listed")
     for item in (*shown("null flags"), *shown("null arrays")):
         with judge.apart("UKEY-440", why="null grants nothing"):
             granted = [field for field in (*FLAGS, *ARRAYS) if member(item, field) not in (False, None, [], MISSING)]
@@ -425,7 +414,7 @@ OF_WRONG_TYPE = (
     (FLAGS, ("true", "false", 1, [True])),
     (ARRAYS, ("0", 0, {"0": 0}, True, [False], [None], [""])),
 )
-OUTSIDE_U64 = ((ARRAYS, (-1, 1.5, 2**64)),)
+OUTSIDE_U64 = ((ARRAYS, (-1, 1.5, U64)),)
 
 
 @case("odd-permissions-are-refused", requirements=["UKEY-450", "UKEY-460"], needs=NEEDS)
@@ -500,10 +489,6 @@ def wildcard_ends_at_the_account(judge: Judge, node: Node) -> None:
             refusals.send(replace(control.changed(**other), credential=key), ["not_found", "forbidden"])
 
 
-FAR = (2**24, 2**32)
-"""What integers of 8, 16, 24 and 32 bits read as 0, which is the wildcard."""
-
-
 @case("far-group-ids-open-nothing", requirements=["UKEY-110", "UKEY-190", "UKEY-230", "UKEY-270"], needs=NEEDS)
 def far_group_ids_open_nothing(judge: Judge, node: Node) -> None:
     """A permission for group 2**24 or 2**32, or for a group's id plus 2**32, in any one array, opens no other group."""
@@ -526,7 +511,8 @@ def far_group_ids_open_nothing(judge: Judge, node: Node) -> None:
     spare: list[UsageKey] = []
     for place, (array, (requirement, control)) in enumerate(controls.items()):
         request = in_g if array == "execute_in_groups" else control.changed(**changes.get(array, {}))
-        groups = [*FAR, on.g + FAR[-1]]
+        far = NUMBERS["group ids that are 0 in fewer bits"]
+        groups = [*far, on.g + far[-1]]
         keys = list(keys_naming(node, on.alice, array, groups, spare, updated_first=place % 2 == 1))
         with judge.apart(requirement):
             for key in keys:

@@ -1,4 +1,4 @@
-"""How much a run samples of large sets: cells of a matrix, rows of envelopes, random sequences."""
+"""How much a run samples of large sets: cells of a matrix, rows of envelopes, random sequences, lengths of lists."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ class SampleOptions:
     budget: int | None = None
     """How many sequences each case of the driver `model` plays, how many histories each of the driver `histories`, and
     how many times 60 requests each of the driver `fuzz` sends; None: as many as the case says."""
+    scale: int | None = None
+    """The number of items that cases pass in the lists that they fill; None: what the table of sizes says."""
 
     def some(self, values: Sequence[T], most: int = FEW) -> Sequence[T]:
         """In a quick run so many of the values, from the first to the last; else all of them."""

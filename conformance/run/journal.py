@@ -20,7 +20,7 @@ from conformance.verdict import Outcome
 
 JOURNAL_NAME = "unfinished.jsonl"
 """In the folder of `--output`, from the first case until the run has come to its end."""
-OF_THE_RUN = (*SELECTING, "quick", "full", "cells", "budget", "seed", "profile", "pack_dirs", "evidence")
+OF_THE_RUN = (*SELECTING, "quick", "full", "cells", "budget", "scale", "seed", "profile", "pack_dirs", "evidence")
 """Options that decide what a run is: it is taken up again with them alone."""
 _OUTCOME = TypeAdapter(Outcome)
 

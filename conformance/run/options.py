@@ -147,6 +147,8 @@ class Options:
     budget: Annotated[int | None, Spelling("--budget", "SEQUENCES", at_least(1), BUDGETS, repeats_case=True,
         help="play so many random sequences or histories in each case of them; of the pack fuzz, send 60"
              " times as many requests")] = None
+    scale: Annotated[int | None, Spelling("--scale", "N", at_least(10), BUDGETS, repeats_case=True,
+        help="fill lists up to one item more than N, at most 1000; by default each with 65 to 258 items")] = None
     max_spend: Annotated[int | None, Spelling("--max-spend", "CENTS", at_least(0), BUDGETS,
         help="stop spending credits here")] = None
     max_gas: Annotated[int | None, Spelling("--max-gas", "GAS", at_least(0), BUDGETS,
@@ -194,8 +196,8 @@ class Options:
 
     @property
     def extent(self) -> SampleOptions:
-        """How many cells of matrices and how many random sequences to try."""
-        return SampleOptions(full=self.full, quick=self.quick, cells=self.cells, budget=self.budget)
+        """How many cells of matrices, random sequences and items of lists to try."""
+        return SampleOptions(full=self.full, quick=self.quick, cells=self.cells, budget=self.budget, scale=self.scale)
 
     @classmethod
     def of(cls, namespace: argparse.Namespace, prefix: str = "") -> Self:

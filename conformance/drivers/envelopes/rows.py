@@ -14,6 +14,7 @@ from conformance.drivers.envelopes.requests import Changes, Signers
 from conformance.language.scope import Scope
 from conformance.language.templates import CompileContext, Template, compile_value
 from conformance.problems import BadShape, DuplicateId, LoadProblem, Mismatch, NothingAsserted, UnknownName
+from conformance.service.sizes import U64
 from conformance.values.typed_data import Wallet
 
 VARIABLES = (
@@ -42,7 +43,7 @@ def variables(signers: Signers, flow: Flow, row: EnvelopeRow, issued_at: int) ->
     return {
         "chain_id": signers.chain_id,
         "chain_id_hex": hex(signers.chain_id),
-        "chain_id_past_u64": str(signers.chain_id + 2**64),
+        "chain_id_past_u64": str(signers.chain_id + U64),
         "chain_id_past_u256": str(signers.chain_id + 2**256),
         "domain_name": signers.domain_name,
         "wallet": signers.wallet.address,
@@ -54,7 +55,7 @@ def variables(signers: Signers, flow: Flow, row: EnvelopeRow, issued_at: int) ->
         "issued_at": issued_at,
         "issued_at_hex": hex(issued_at),
         "issued_at_next": issued_at + 1,
-        "issued_at_past_u64": str(issued_at + 2**64),
+        "issued_at_past_u64": str(issued_at + U64),
         "issued_at_past_u256": str(issued_at + 2**256),
     }
 

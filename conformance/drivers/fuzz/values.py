@@ -13,10 +13,10 @@ from pydantic import JsonValue
 
 from conformance.profile.operations import PERMISSION_ARRAYS, PERMISSION_FLAGS
 from conformance.profile.wire import ZERO_HASH
+from conformance.service.sizes import U64
 
 Values = list[JsonValue]
 
-U64 = 2**64
 PLAIN_TEXTS: Values = ["a", "two words", "Name-1_x.y"]
 SPECIAL_TEXTS: Values = [
     *("", " ", " before", "after ", "null", "true", "undefined", "NaN", "007", "1e5", "-0", "2026-11-22"),

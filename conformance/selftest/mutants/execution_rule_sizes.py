@@ -52,7 +52,7 @@ def only_some_groups_of_a_key_count(node: Node) -> None:
     decide(node, reach=reach)
 
 
-@mutant("EXEC-070", also="AUTH-080 EXEC-030 GRP-150 SCOPE-020 SCOPE-110 UKEY-270 UKEY-290")
+@mutant("UKEY-270", also="AUTH-080 EXEC-030 EXEC-070 GRP-150 SCOPE-020 SCOPE-110 UKEY-290")
 def group_ids_are_found_in_texts(node: Node) -> None:
     """Look for a group's id in the text of `execute_in_groups`, so that 2 is found in `[23]`."""
 

@@ -72,6 +72,17 @@ def least_amount_is_refused(node: Node) -> None:
     )
 
 
+@mutant("BILL-130", also="BILL-060")
+def amounts_are_read_into_32_bits(node: Node) -> None:
+    """Ask the provider for the lowest 32 bits of an amount."""
+
+    def low(value: JsonValue) -> JsonValue:
+        cents = members(value).get("amount_cents")
+        return {**members(value), "amount_cents": cents % 2**32} if type(cents) is int and cents > 0 else value
+
+    change_body(node, INTEND, low)
+
+
 @mutant("BILL-060")
 def fraction_of_a_cent_is_cut(node: Node) -> None:
     """Take the amount 500.5 for 500 cents."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from urllib.parse import parse_qsl
@@ -9,8 +11,9 @@ from urllib.parse import parse_qsl
 from pydantic import JsonValue
 
 from conformance.profile.operations import PERMISSION_ARRAYS
-from conformance.selftest.tools.accounts import View, Write, account_of
+from conformance.selftest.tools.accounts import Hashes, View, Write, account_of, whole
 from conformance.selftest.tools.alter import Answered, Forward, Received, change_body, intercept, members, wrap
+from conformance.selftest.tools.alter_runs import Lists, all_groups, decide, own_groups
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Action, Group, Permissions, UsageKey
 from reference_node.node import Node
@@ -24,10 +27,7 @@ def groups_are_sorted_by_the_text_of_their_ids(node: Node) -> None:
     """List group 10 before group 2."""
 
     def groups(view: View, account: int, page: int, size: int) -> list[Group]:
-        found: list[Group] = []
-        while more := view(account, len(found) // 100, 100) if not len(found) % 100 else []:
-            found.extend(more)
-        return sorted(found, key=lambda group: str(group.id))[page * size : (page + 1) * size]
+        return sorted(whole(view, account), key=lambda group: str(group.id))[page * size : (page + 1) * size]
 
     wrap(node.accounts, "groups", groups)
 
@@ -43,7 +43,7 @@ def groups_are_sorted_by_the_text_of_their_ids(node: Node) -> None:
     also="LIST-170",
 )
 def lists_end_after_fifty_items(node: Node, operation: str) -> None:
-    """List no more than the first 50 items of `{operation}`, on pages of less than 50."""
+    """List no more than the first 50 items of `{operation}`, on pages of at most 50."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         given = await forward(request)
@@ -51,7 +51,31 @@ def lists_end_after_fifty_items(node: Node, operation: str) -> None:
         if not given.accepted:
             return given
         page, size = int(query.get("page_number", "0")), int(query.get("page_size", "20"))
-        return replace(given, body=b"[]") if size < MOST <= page * size else given
+        return replace(given, body=b"[]") if size <= MOST <= page * size else given
+
+    intercept(node, operation, handler)
+
+
+@mutant(
+    "LIST-050",
+    each=[
+        row("10-actions", "list_actions", 10),
+        row("16-wallets", "list_wallets", 16, also="EP-230"),
+        row("32-keys", "list_api_keys", 32),
+        row("50-groups", "list_groups", 50),
+    ],
+    also="LIST-020 LIST-170",
+)
+def pages_of_one_size_lack_an_item(node: Node, operation: str, size: int) -> None:
+    """Leave out the last item of a full page of `{operation}` with {size} items."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        query = dict(parse_qsl(request.query))
+        if not given.accepted or query.get("page_size") != str(size):
+            return given
+        items = json.loads(given.body)
+        return replace(given, body=json.dumps(items[: size - 1]).encode())
 
     intercept(node, operation, handler)
 
@@ -60,6 +84,53 @@ def lists_end_after_fifty_items(node: Node, operation: str) -> None:
 def large_pages_of_wallets_are_cut(node: Node) -> None:
     """Show no more than 50 wallets on a page of `list_wallets`, and go on behind those that were asked for."""
     wrap(node.accounts, "wallets", lambda view, account, *page: view(account, *page)[:MOST])
+
+
+@mutant(
+    "UKEY-290",
+    each=[
+        row("10-to-manage", "manage_ipfs_ids_in_groups", 10),
+        row("64-to-execute", "execute_in_groups", 64, also="EXEC-350"),
+        row("100-to-add", "add_pkp_to_groups", 100),
+        row("255-to-remove", "remove_pkp_from_groups", 255),
+    ],
+    also="UKEY-010",
+)
+def arrays_of_keys_are_cut(node: Node, array: str, most: int) -> None:
+    """Keep the first {most} groups of `{array}` of a new usage key, and drop the others with success."""
+    change_body(node, "add_usage_api_key", lambda value: _changed(value, array, lambda named: named[:most]))
+
+
+@mutant(
+    each=[
+        row("eleventh-wallet", "pkp_ids_permitted", 10, breaks="GRP-040"),
+        row("tenth-action", "cid_hashes_permitted", 9, breaks="GRP-050"),
+    ]
+)
+def new_groups_lose_one_entry(node: Node, array: str, place: int) -> None:
+    """Drop one entry of a longer `{array}` in `add_group` with success; the label says which."""
+    change_body(
+        node, "add_group", lambda value: _changed(value, array, lambda named: [*named[:place], *named[place + 1 :]])
+    )
+
+
+def _changed(value: JsonValue, array: str, change: Callable[[list[JsonValue]], list[JsonValue]]) -> JsonValue:
+    named = members(value).get(array)
+    return {**members(value), array: change(named)} if isinstance(named, list) else value
+
+
+@mutant("EXEC-010", also="GRP-040 GRP-060")
+def wallets_are_in_64_groups_at_most(node: Node) -> None:
+    """Drop from a new group, with success, the wallets that stand in 64 groups of the account already."""
+    groups: Counter[tuple[int, bytes]] = Counter()
+
+    def add(write: Callable[..., int], key: int, name: str, description: str, pkps: Hashes, cids: Hashes) -> int:
+        account = account_of(node, key)
+        kept = [pkp for pkp in pkps if groups[account, pkp] < 64]
+        groups.update((account, pkp) for pkp in kept)
+        return write(key, name, description, kept, cids)
+
+    wrap(node.accounts, "add_group", add)
 
 
 LISTED = 32
@@ -117,6 +188,37 @@ def conversion_keeps_20_usage_keys(node: Node) -> None:
     wrap(node.accounts, "usage_keys", usage_keys)
 
 
+@mutant("MODE-080", also="MODE-090")
+def conversion_forgets_what_later_keys_may(node: Node) -> None:
+    """Let the usage keys behind the first 128 of a converted account run nothing."""
+
+    def reach(node: Node, key: int) -> list[Lists]:
+        account = account_of(node, key)
+        if node.accounts.account(account).managed:
+            return own_groups(node, key)
+        later = whole(node.accounts.usage_keys, account)[128:]
+        return [] if key in {one.key_hash for one in later} else own_groups(node, key)
+
+    decide(node, reach=reach)
+
+
+@mutant("GRPLIFE-120", also="GRPLIFE-110 UKEY-270")
+def removal_clears_ten_keys(node: Node) -> None:
+    """Let usage keys behind the first ten, whose arrays named a removed group, run in the account's newest group."""
+    stale: set[int] = set()
+
+    def remove(write: Write, key: int, group_id: int) -> None:
+        keys = whole(node.accounts.usage_keys, account_of(node, key))[10:]
+        stale.update(one.key_hash for one in keys if group_id in one.permissions.execute_in_groups)
+        write(key, group_id)
+
+    def reach(node: Node, key: int) -> list[Lists]:
+        return [*own_groups(node, key), *(all_groups(node, key)[-1:] if key in stale else [])]
+
+    wrap(node.accounts, "remove_group", remove)
+    decide(node, reach=reach)
+
+
 @mutant("ACT-200")
 def deletion_leaves_the_groups_11_to_100(node: Node) -> None:
     """Leave a deleted action in the eleventh to the hundredth group that list it."""
@@ -152,14 +254,11 @@ def size_above_the_total_begins_anew(node: Node) -> None:
 def low_byte_of_a_named_group_counts_too(node: Node, array: str) -> None:
     """Read group 257 in `{array}` as 257 and 1, and group 256 as 256 and the wildcard."""
 
-    def changed(value: JsonValue) -> JsonValue:
-        named = members(value).get(array)
-        if not isinstance(named, list):
-            return value
-        low = [number - BYTE for number in named if isinstance(number, int) and BYTE <= number < 2 * BYTE]
-        return {**members(value), array: [*named, *low]}
+    def with_low(named: list[JsonValue]) -> list[JsonValue]:
+        return [*named, *(n - BYTE for n in named if isinstance(n, int) and BYTE <= n < 2 * BYTE)]
 
-    change_body(node, ("add_usage_api_key", "update_usage_api_key"), changed)
+    writes = ("add_usage_api_key", "update_usage_api_key")
+    change_body(node, writes, lambda value: _changed(value, array, with_low))
 
 
 @mutant("EP-250", also="EP-360 UKEY-100")
