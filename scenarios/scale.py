@@ -26,7 +26,7 @@ from conformance.service.pkps import Pkp
 from conformance.service.reach import beyond_its_group
 from conformance.service.refusal import was_accepted
 from conformance.service.session import DESCRIPTION
-from conformance.service.sizes import BYTE, NUMBERS, SIZES, places
+from conformance.service.sizes import BYTE, NUMBERS, SIZES, places, places_behind
 from conformance.service.usage_keys import NO_PERMISSIONS, Permissions
 from conformance.values.ids import Cid, GroupId, UsageKey
 from conformance.values.json_values import MISSING, member, pluck, printed
@@ -99,7 +99,7 @@ def many_usage_keys(judge: Judge, node: Node) -> None:
     bound(node, on.alice, [on.q], [on.y])
     with judge("GRPLIFE-130"):
         runs = node.signing.must_sign(keys[-1], on.x, on.p).accepted
-    for place in every_other(places(count), 1):
+    for place in places_behind(count):
         with judge.apart("GRPLIFE-120", why=f"usage key {place + 1} of {count} named a group that was removed"):
             node.signing.must_be_refused(keys[place], on.y, on.q, control=runs)
     node.session.note_tried("usage keys of a removed group", count)
@@ -148,6 +148,8 @@ def filled(node: Node, owner: str, pkps: Sequence[Pkp], cids: Sequence[Cid]) -> 
         node.groups.add_pkp(owner, group, pkp.id)
     for cid in cids[first[1] :]:
         node.groups.add_action(owner, group, cid)
+    for name, items in zip(LISTS_OF_A_GROUP, (pkps, cids), strict=True):
+        node.session.note_tried(name, len(items))
     return group
 
 
@@ -293,7 +295,7 @@ def more_groups_than_a_byte_counts(judge: Judge, node: Node) -> None:
         node.signing.must_sign(last, on.y, on.q)
     node.session.note_tried("groups of a wallet", len(ids))
     keys = keys_naming(judge, node, alice, ids)
-    for place in places(len(ids)) if keys else ():
+    for place in places_behind(len(ids)) if keys else ():
         with judge.apart("UKEY-290", why=f"an array of the key names the group, {place + 1} of {len(ids)}"):
             act_in(node, on, keys, ids[place], node.actions.sample_cid("added"))
     # An id that is the beginning of others, or their remainder, names one group all the same.
@@ -320,7 +322,7 @@ def deletion_leaves_all_alike(judge: Judge, node: Node, on: TwoAndTwo, ids: Sequ
     node.session.note_tried("groups of a deleted action", len(ids))
     with judge.apart("ACT-200"):
         first = node.actions.list(on.alice, ids[0])
-        for place in every_other(places(len(ids)), 1):
+        for place in places_behind(len(ids))[1:]:
             now = node.actions.list(on.alice, ids[place])
             judge.same(now, first, f"the actions of the group {ids[place]}, as of the first, after a deletion")
 

@@ -87,3 +87,8 @@ def places(count: int) -> list[int]:
     """The first two and the last place of so many items, and those on both sides of each of `ENDS`, counted from 0."""
     sides = {side for end in ENDS for side in (end - 1, end)}
     return sorted(place for place in {0, 1, count - 1} | sides if place < count)
+
+
+def places_behind(count: int) -> list[int]:
+    """The first, the tenth and the last place, and those behind each of `ENDS`: where each takes many requests."""
+    return sorted({0, 9, count - 1} | {end for end in ENDS if end < count})

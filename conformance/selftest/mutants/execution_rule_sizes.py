@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from conformance.selftest.tools.accounts import permissions_of
+from conformance.selftest.tools.accounts import account_of, permissions_of
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.alter_runs import Lists, all_groups, decide, own_groups
 from conformance.selftest.tools.mutant import mutant, row
@@ -23,7 +23,12 @@ Running = Callable[[Caller, str, str], RunResult]
 @mutant("EXEC-020", "EXEC-350", also="EXEC-010 GRP-060 GRP-250 UKEY-260 UKEY-280 UKEY-320")
 def only_a_page_of_groups_is_asked(node: Node) -> None:
     """Let only the account's first twenty groups count: their list has a second page."""
-    decide(node, reach=lambda node, key: [one for one in own_groups(node, key) if one in all_groups(node, key)[:PAGE]])
+
+    def reach(node: Node, key: int) -> list[Lists]:
+        first = {group.id for group in node.accounts.groups(account_of(node, key), 0, PAGE)}
+        return [one for one in own_groups(node, key) if one.id in first]
+
+    decide(node, reach=reach)
 
 
 @mutant(
