@@ -19,8 +19,8 @@ from conformance.service import sizes
 from conformance.service.acceptance import Accepted
 from conformance.service.bindings import TwoAndTwo, bound, two_and_two
 from conformance.service.derivations import hashed_cid
-from conformance.service.groups import Group
-from conformance.service.lists import IN_GROUP, first_page, read_page, read_pages
+from conformance.service.groups import ALL_PKPS, Group
+from conformance.service.lists import IN_GROUP, first_page, page_or_none, read_page, read_pages
 from conformance.service.node import Node
 from conformance.service.pkps import Pkp
 from conformance.service.reach import beyond_its_group
@@ -61,6 +61,11 @@ def check_pages(judge: Judge, node: Node, request: OutgoingRequest, least: int) 
     with judge.apart("LIST-050"):
         alone = read_page(node.session, request, last, 1)
         judge.that(len(alone) == 1 and alone[0] in whole, f"one of the items on page {last} of one item", alone)
+    default = node.session.profile.limits.page_size_default
+    if default is not None and len(whole) > default:
+        with judge.apart("LIST-050"):
+            second = page_or_none(node.session, request, 1, None)
+            judge.same(second, whole[default : 2 * default], "the second page of the default size")
     largest = node.session.target.page_size
     with judge.apart("LIST-060"):
         served = 1 if node.session.target.page_size_is_assumed else largest
@@ -117,7 +122,7 @@ def many_usage_keys(judge: Judge, node: Node) -> None:
 
 @case(
     "group-that-lists-much",
-    requirements=["LIST-050", "LIST-060", "GRP-040", "GRP-050", "GRPLIFE-040", "GRPLIFE-050"],
+    requirements=["LIST-050", "LIST-060", "GRP-040", "GRP-050", "GRP-070", "GRPLIFE-040", "GRPLIFE-050"],
     needs=NEEDS,
 )
 def group_that_lists_much(judge: Judge, node: Node) -> None:
@@ -137,6 +142,9 @@ def group_that_lists_much(judge: Judge, node: Node) -> None:
     for number, action in ((10, tenth), (len(cids), on.x)):
         with judge.apart("GRP-050", why=f"the group lists the action, {number} of {len(cids)}"):
             node.signing.must_sign(key, action, on.q)
+    in_all = node.usage_keys.executing_in(on.alice, bound(node, on.alice, [ALL_PKPS], [on.y]))
+    with judge.apart("GRP-070", why=f"the group permits all wallets, also the newest of {len(made) + 2}"):
+        node.signing.must_sign(in_all, on.y, pkps[-2])
     judge_replaced(judge, node, on.alice, group, pkps, cids)
 
 

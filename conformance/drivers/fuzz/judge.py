@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from conformance.drivers.fuzz.account import ACTIONS_INSIDE, LISTS, WALLETS_INSIDE, FuzzAccount, Lists
 from conformance.drivers.fuzz.examples import Example, Sort
-from conformance.drivers.fuzz.values import ECHO, LABELS, U64
+from conformance.drivers.fuzz.values import ECHO, LABELS
 from conformance.drivers.openapi.answers import check_answer
 from conformance.drivers.openapi.description import Description
 from conformance.endpoints.messages import SHOWN, Answer
@@ -27,6 +27,7 @@ from conformance.profile.operations import PERMISSION_ARRAYS, PERMISSION_FLAGS
 from conformance.service.acceptance import must_accept, raise_for_trouble
 from conformance.service.refusal import ExpectedRefusal, check_refusal
 from conformance.service.runs import returned
+from conformance.service.sizes import U64
 from conformance.values.json_values import MISSING, member, printed, printed_json, same, whole_number
 from conformance.values.shown_text import cut
 

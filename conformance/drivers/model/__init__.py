@@ -8,7 +8,6 @@ is shrunk and written as a pack (`replay`), with the requirements that it contra
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 
 from pydantic import JsonValue
@@ -82,7 +81,6 @@ class ModelRun:
         self._played = 0
         self._begin_empty = False
         """Whether a sequence found that all lists of new accounts are empty."""
-        self._tried: Counter[tuple[str, str]] = Counter()
 
     def play(self) -> None:
         """Play the acts or the sequences. Raises Departure for a failing one, Inconclusive where they end early."""
@@ -111,7 +109,7 @@ class ModelRun:
 
     def _play_in(self, session: Session, plan: tuple[Planned, ...], only: str | None) -> Failed | None:
         credit, empty = self._form.credit, self._begin_empty
-        play = Play(session, self._planner, self._chain, credit, only, begins_empty=empty, tried=self._tried)
+        play = Play(session, self._planner, self._chain, credit, only, begins_empty=empty)
         failed = play.play(plan)
         self._begin_empty = play.begins_empty
         return failed

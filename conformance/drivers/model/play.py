@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from conformance.drivers.model import blame
 from conformance.drivers.model.acting import Acting
@@ -79,8 +78,6 @@ class Play:
     """Compare only this (`Failed.what`), at the end, to show a known failure. Default: everything, after each act."""
     begins_empty: bool = False
     """Whether all lists of new accounts are known to be empty."""
-    tried: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """How often each observation was made right after each operation."""
 
     def play(self, plan: tuple[Planned, ...]) -> Failed | None:
         """Play the plan until it ends or fails. Raises Inconclusive where nothing was learnt."""
@@ -145,7 +142,8 @@ class Play:
     def _look(self, planned: Planned | None, look: Look) -> Failed | None:
         number = planned.number if planned else 0
         if planned:
-            self.tried[planned.act.operation, look.what] += 1
+            place = f"{look.what} in the contract" if look.on_chain else look.what
+            self.session.note_tried(f"after {planned.act.operation}", place)
         try:
             seen = look.read()
         except Departure as problem:

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 
 from pydantic import JsonValue
 
-from conformance.drivers.fuzz.values import LABELS, U64
+from conformance.drivers.fuzz.values import LABELS
 from conformance.profile.operations import PERMISSION_ARRAYS, PERMISSION_FLAGS
 from conformance.selftest.tools.accounts import Write, account_of
 from conformance.selftest.tools.alter import (
@@ -24,6 +24,7 @@ from conformance.selftest.tools.alter import (
     wrap,
 )
 from conformance.selftest.tools.mutant import mutant, row
+from conformance.service.sizes import U64
 from reference_node.chain.account_config import Group
 from reference_node.node import Node
 

@@ -69,7 +69,11 @@ def authorisation(reading: Reading, notes: Notes) -> str:
     call = f"allowedComposeHashes({info.compose_hash.hex()}) of the contract {info.app_id.hex()}"
     if not allowed:
         compose_hash(reading, notes)  # nobody registers a hash of another text than that which runs
-        raise Fault("compose-hash-not-allowed", f"{call} is false, or true of any hash", OBSERVED)
+        raise Fault(
+            "compose-hash-not-allowed",
+            f"{call} is false, or true of hashes that differ from it in a byte, too",
+            OBSERVED,
+        )
     return f"{call} = true"
 
 

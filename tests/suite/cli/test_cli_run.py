@@ -196,8 +196,8 @@ def test_options_reach_pytest_as_they_were_given() -> None:
     text = (
         "run --node-url http://n --profile p --pack a --pack b --pack-dir d --case c --requirement r --family f"
         " --level l --quick --full --cell x --seed s"
-        " --known k --budget 1 --scale 20 --max-spend 0 --max-gas 7 --rate 2.5 --jobs 3 --timeout 9 --max-timeouts 2 --output o"
-        " --max-minutes 90.5"
+        " --known k --budget 1 --scale 20 --max-spend 0 --max-gas 7 --rate 2.5 --jobs 3 --timeout 9 --max-timeouts 2"
+        " --output o --max-minutes 90.5"
         " --html o/h --summary o/s --badge o/b --junit o/j --dotenv o/d --annotations o/a --har o/x --replay o/r"
         f" --restart --ca-file {certifi.where()} --evidence e --resume o --from e --only fail,pass"
     )
