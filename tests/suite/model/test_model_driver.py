@@ -81,7 +81,7 @@ def test_usage_keys_and_groups_are_gone_afterwards() -> None:
     with target_node(lambda _: None, "clean") as target:
         target.extent = SampleOptions(budget=1)
         made: list[str] = []
-        case = CASES["model::account-keys"]
+        case = CASES["model::usage-keys"]
         send = target.exchange
 
         def watch(message: object, *rest: object) -> object:
@@ -119,7 +119,7 @@ def test_spent_budget_is_inconclusive(small: Case) -> None:
 
 def test_failure_before_the_first_act_is_told_without_a_replay() -> None:
     with target_app(SHAMS["accept-everything"], "0") as target:
-        outcome = run_case(CASES["model::account-keys"], target)
+        outcome = run_case(CASES["model::usage-keys"], target)
     assert outcome.verdict is Verdict.FAIL
     assert outcome.failure is not None
     assert outcome.failure.replay is None
