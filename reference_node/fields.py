@@ -76,9 +76,7 @@ PageSizeQuery = Annotated[int, Field(ge=1, le=MAXIMUM_PAGE_SIZE), BeforeValidato
 Label = Annotated[str, Field(max_length=LABEL_LENGTH, pattern=r"^[^\x00]*$", description="Any text without NUL.")]
 Email = Annotated[str, Field(max_length=254, pattern=r"^[^@\x00-\x20]+@[^@\x00-\x20]+$")]
 ApiKey = Annotated[str, Field(pattern=KEY_PATTERN, description="Base64 of 32 secret bytes.")]
-GroupIds = Annotated[
-    list[U64], Field(max_length=GROUP_IDS_LENGTH, description="Group ids; 0 stands for every group.")
-]
+GroupIds = Annotated[list[U64], Field(max_length=GROUP_IDS_LENGTH, description="Group ids; 0 stands for every group.")]
 Hash = Annotated[str, Field(pattern=HASH_PATTERN)]
 PkpId = Annotated[
     Hash, BeforeValidator(_no_address), Field(description="A PKP id; all zeros stand for every wallet of the account.")

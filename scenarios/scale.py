@@ -13,6 +13,7 @@ from dataclasses import replace
 from conformance.cases import Judge, case
 from conformance.endpoints.extent import every_other
 from conformance.endpoints.requests import OutgoingRequest
+from conformance.problems import Departure
 from conformance.profile.operations import GROUP_LISTS
 from conformance.profile.operations import PERMISSION_ARRAYS as ARRAYS
 from conformance.service import sizes
@@ -255,8 +256,12 @@ def act_in(node: Node, on: TwoAndTwo, keys: Mapping[str, UsageKey], group: Group
     manage, add, remove, execute = (keys[array] for array in ARRAYS)
     node.groups.add_action(manage, group, cid)
     node.groups.add_pkp(add, group, on.p.id)
-    node.signing.must_sign(execute, on.x, on.p)
-    node.groups.remove_pkp(remove, group, on.p.id)
+    try:
+        node.signing.must_sign(execute, on.x, on.p)
+        node.groups.remove_pkp(remove, group, on.p.id)
+    except Departure:
+        node.groups.remove_pkp(on.alice, group, on.p.id)
+        raise
 
 
 @case(

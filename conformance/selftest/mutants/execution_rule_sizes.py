@@ -43,7 +43,7 @@ def only_a_page_of_a_group_is_asked(node: Node, kind: str) -> None:
     )
 
 
-@mutant("UKEY-290", "EXEC-350", also="EXEC-010 UKEY-260 UKEY-310")
+@mutant("UKEY-290", also="EXEC-010 EXEC-350 UKEY-260 UKEY-310")
 def only_some_groups_of_a_key_count(node: Node) -> None:
     """Let only the first ten entries of `execute_in_groups` count."""
 

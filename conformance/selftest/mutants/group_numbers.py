@@ -8,7 +8,7 @@ from contextlib import suppress
 from pydantic import JsonValue
 
 from conformance.profile.operations import PERMISSION_ARRAYS
-from conformance.selftest.tools.accounts import Write, account_of, permissions_of
+from conformance.selftest.tools.accounts import Write, account_of, permissions_of, whole
 from conformance.selftest.tools.alter import change_body, change_query, members, wrap
 from conformance.selftest.tools.alter_runs import Lists, all_groups, decide
 from conformance.selftest.tools.mutant import mutant, row
@@ -26,10 +26,11 @@ def _reached_by(node: Node, names: Callable[[int, int], bool]) -> None:
 
     def reach(node: Node, key: int) -> list[Lists]:
         permissions = permissions_of(node, key)
-        groups = all_groups(node, key)
         if permissions is None or 0 in permissions.execute_in_groups:
-            return groups
-        return [one for one in groups if any(names(entry, one.id) for entry in permissions.execute_in_groups)]
+            return all_groups(node, key)
+        numbers = [group.id for group in whole(node.accounts.groups, account_of(node, key))]
+        named = permissions.execute_in_groups
+        return all_groups(node, key, [one for one in numbers if any(names(entry, one) for entry in named)])
 
     decide(node, reach=reach)
 
