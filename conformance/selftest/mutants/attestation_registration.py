@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
+from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.alter_attestation import become
 from conformance.selftest.tools.mutant import mutant, row
+from conformance.verify.authorisation import ALLOWED_COMPOSE_HASHES
+from reference_node.chain.evm_calls import Call, Execution
 from reference_node.node import Node
 from reference_node.permission.keys import address_of
 
@@ -14,6 +18,21 @@ from reference_node.permission.keys import address_of
 def compose_hash_is_withdrawn(node: Node) -> None:
     """Take the compose hash off the register, and run on."""
     node.attestation.authorisation.withdraw(node.attestation.identity.compose_hash)
+
+
+@mutant("ATT-260")
+def last_20_bytes_of_a_hash_are_compared(node: Node) -> None:
+    """Let the contract take any hash that ends in the same 20 bytes as the compose hash for registered."""
+
+    def run(original: Callable[..., Execution], asked: Call, overrides: object = None) -> Execution:
+        attestation = node.attestation
+        registered = bytes.fromhex(ALLOWED_COMPOSE_HASHES) + attestation.identity.compose_hash
+        concerned = asked.to == attestation.authorisation.address and len(asked.data) == len(registered)
+        if concerned and (asked.data[:4], asked.data[-20:]) == (registered[:4], registered[-20:]):
+            return original(replace(asked, data=registered), overrides)
+        return original(asked, overrides)
+
+    wrap(node.chain, "run", run)
 
 
 OWNER = b"\x07" * 32

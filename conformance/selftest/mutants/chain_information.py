@@ -15,6 +15,7 @@ from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
+    change_accepted,
     change_answer,
     change_body,
     intercept,
@@ -22,10 +23,12 @@ from conformance.selftest.tools.alter import (
     wrap,
 )
 from conformance.selftest.tools.alter_chain_answers import wrap_rpc
+from conformance.selftest.tools.api_keys import header, presented
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Group, Permissions, UsageKey, Wallet
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
+from reference_node.permission.keys import key_hash, parse_key
 
 CONFIG = "get_node_chain_config"
 Write = Callable[..., object]
@@ -88,6 +91,20 @@ def config_links_the_rpc_in_a_header(node: Node) -> None:
         return given.headed(b"link", b'<http://%s/rpc>; rel="service"' % host)
 
     intercept(node, CONFIG, handler)
+
+
+@mutant("CHAIN-020", also="VER-050")
+def config_tells_owners_the_rpc(node: Node) -> None:
+    """Add the RPC URL to the chain configuration for callers with a valid account key."""
+
+    def changed(request: Received, given: Answered) -> Answered:
+        secret = parse_key(presented(request))
+        info = node.accounts.key_info(key_hash(secret)) if secret else None
+        if info is None or not (info.is_account_key and info.managed):
+            return given
+        return given.having({**given.told, "rpc_url": f"http://{header(request, b'host')}/rpc"})
+
+    change_accepted(node, CONFIG, changed)
 
 
 @mutant("CHAIN-030", also="ENV-010 ENV-190")

@@ -9,8 +9,10 @@ from typing import Any
 from conformance.selftest.tools.accounts import account_of, permissions_of
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.alter_runs import Lists, all_groups, change_verdicts, decide, own_groups
-from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import KeyInfo, UsageKey
+from reference_node.chain.contract_abi import event_topic
+from reference_node.chain.interface import Receipt
 from reference_node.node import Node
 from reference_node.permission.keys import address_of
 from reference_node.permission.runs import Run
@@ -71,6 +73,42 @@ def verdicts_of_the_rule_are_kept(node: Node) -> None:
         return said.setdefault(asked, verdict) if _unmanaged(node, account_of(node, asked[0])) else verdict
 
     change_verdicts(node, kept)
+
+
+@mutant(
+    "CHAIN-050",
+    each=[
+        row("wallet-taken-away", "GroupUpdated", "can_execute", also="EXEC-050 GRPLIFE-040 GRPLIFE-070"),
+        row("group-taken-away", "UsageApiKeyUpdated", "can_run", also="EXEC-030 KEYLIFE-030 UKEY-270 UKEY-300"),
+    ],
+    also="ERR-100 EXEC-230 KEYLIFE-150 MINT-150 MODE-250",
+)
+def permitted_runs_outlive_one_event(node: Node, event: str, decision: str) -> None:
+    """Keep what `{decision}` permitted until an event of the account other than `{event}`, where it is ChainSecured."""
+    permitted: dict[tuple[object, ...], int] = {}
+
+    def forget(account: int) -> None:
+        for asked in [asked for asked, owner in permitted.copy().items() if owner == account]:
+            permitted.pop(asked, None)
+
+    def send(mine: Callable[[bytes], Receipt], raw: bytes) -> Receipt:
+        receipt = mine(raw)
+        for log in receipt.logs:
+            account = int.from_bytes(log.topics[1]) if len(log.topics) > 1 else 0
+            if log.topics[0] != event_topic(event) or not _unmanaged(node, account):
+                forget(account)
+        return receipt
+
+    def decide(view: View, key: int, *asked: bytes) -> bool:
+        if (key, *asked) in permitted:
+            return True
+        right = bool(view(key, *asked))
+        if right:
+            permitted[key, *asked] = account_of(node, key)
+        return right
+
+    wrap(node.chain, "send", send)
+    wrap(node.accounts, decision, decide)
 
 
 @mutant(

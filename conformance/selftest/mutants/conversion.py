@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 from eth_utils.crypto import keccak
@@ -162,13 +162,35 @@ def credits_follow_one_account_for_each_wallet(node: Node) -> None:
     wrap(node.billing, "move", move)
 
 
+def _billing_wallets(node: Node) -> dict[int, Address]:
+    """Charge each account's calls to the wallet that it had at the first of them, as long as the result holds it."""
+    wallets: dict[int, Address] = {}
+
+    @contextmanager
+    def charge(_: object, account_hash: int, cents: Cents) -> Iterator[None]:
+        with ExitStack() as stack:
+            with node.handovers.of(account_hash):
+                wallet = wallets.setdefault(account_hash, node.accounts.account(account_hash).admin_wallet)
+                stack.enter_context(charged(node.billing, wallet, cents))
+            yield
+
+    wrap(node, "charged", charge)
+    return wallets
+
+
 @mutant("MODE-100", also="BILL-320 MODE-090")
 def billing_wallet_is_looked_up_once(node: Node) -> None:
     """Charge an account's calls, for ever, to the wallet that it had at the first of them."""
-    wallets: dict[int, Address] = {}
+    _billing_wallets(node)
 
-    def charge(_: object, account_hash: int, cents: Cents) -> AbstractContextManager[None]:
-        wallet = wallets.setdefault(account_hash, node.accounts.account(account_hash).admin_wallet)
-        return charged(node.billing, wallet, cents)
 
-    wrap(node, "charged", charge)
+@mutant("MODE-100", also="BILL-320 MODE-090 MODE-330")
+def billing_wallet_outlives_the_owners_conversion(node: Node) -> None:
+    """Charge on the former wallet after a conversion that the owner sends to the chain, not after one over HTTP."""
+    wallets = _billing_wallets(node)
+
+    def convert(write: Write, account_hash: int, new_admin: Address) -> None:
+        write(account_hash, new_admin)
+        wallets.pop(account_hash, None)
+
+    around_conversion(node, convert)

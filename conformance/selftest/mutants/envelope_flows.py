@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any
 
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, body_of, change_refused, intercept
@@ -13,6 +14,7 @@ from conformance.selftest.tools.alter_envelopes import (
     Check,
     around_verdict,
     judge_by,
+    members_of,
     refuse,
     stated_flow,
     where_another_signed,
@@ -29,6 +31,20 @@ from reference_node.problems import BadRequest
 def any_flow_will_do(node: Node) -> None:
     """Accept an envelope for any flow in each flow."""
     judge_by(node, stated_flow)
+
+
+@mutant("ENV-140", also="BILL-240 ENV-150 ERR-030 WSIG-050 WSIG-060 WSIG-070")
+def any_flow_will_do_in_a_string(node: Node) -> None:
+    """Accept an envelope for any flow in each flow where `typed_data` is a JSON string."""
+
+    def verify(original: Check, data: object, signature: object, about: About) -> object:
+        flow: About = {}
+        if isinstance(data, str):
+            with suppress(KeyError, ValueError):
+                flow = stated_flow(members_of(data), about)
+        return original(data, signature, **about | flow)
+
+    around_verdict(node, verify)
 
 
 @mutant("ENV-150", also="BILL-240 ENV-210 ENV-220")

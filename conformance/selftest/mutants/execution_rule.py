@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from conformance.selftest.tools.accounts import accounts_made
+from conformance.selftest.tools.accounts import account_of, accounts_made
 from conformance.selftest.tools.alter import wrap
-from conformance.selftest.tools.alter_runs import Lists, Permits, all_groups, decide, own_groups, permits
+from conformance.selftest.tools.alter_runs import (
+    Lists,
+    Permits,
+    all_groups,
+    change_verdicts,
+    decide,
+    own_groups,
+    permits,
+)
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import WILDCARD
+from reference_node.fields import DEFAULT_PAGE_SIZE
 from reference_node.node import Node
 from reference_node.permission.runs import Run
 from reference_node.sandbox import HostRefusal
@@ -130,6 +139,22 @@ def wildcard_counts_in_every_group(node: Node, kind: str) -> None:
         return [replace(one, **{kind: getattr(one, kind) + more}) for one in own_groups(node, key)]
 
     decide(node, reach=reach)
+
+
+@mutant("GRP-070", also="EXEC-090 EXEC-110 GRP-090 GRP-100 LIM-040")
+def all_wallets_are_the_first_page(node: Node) -> None:
+    """Take the wildcard of wallets for the account's first 20 wallets; permit others where they are listed."""
+
+    def narrowed(right: bool, question: tuple[int, bytes, bytes | None]) -> bool:
+        key, action, wallet = question
+        if not right or wallet is None:
+            return right
+        first = node.accounts.wallets(account_of(node, key), 0, DEFAULT_PAGE_SIZE)
+        if wallet in [one.id for one in first]:
+            return True
+        return any(group.has_action(action) and wallet in group.wallets for group in own_groups(node, key))
+
+    change_verdicts(node, narrowed)
 
 
 # ------------------------------------------------------------------------------------------ accounts

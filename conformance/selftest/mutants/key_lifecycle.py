@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 
 from pydantic import JsonValue
 
+from conformance.profile.operations import PERMISSION_ARRAYS
 from conformance.selftest.tools.accounts import NOTHING, Write, account_of, change_list, permissions_of
 from conformance.selftest.tools.alter import change_body, members, wrap
 from conformance.selftest.tools.alter_permissions import change_permissions
@@ -55,6 +56,23 @@ def left_out_permissions_survive_an_update(node: Node) -> None:
         return {**body, **json.loads(json.dumps(asdict(kept)))}
 
     change_body(node, "update_usage_api_key", filled)
+
+
+def _look_alike(one: Sequence[int], other: Sequence[int]) -> bool:
+    return len(one) == len(other) and max(one, default=0) == max(other, default=0)
+
+
+@mutant("KEYLIFE-020", "KEYLIFE-030", also="EP-130 EXEC-230 KEYLIFE-150 LIST-170 UKEY-270 UKEY-300")
+def arrays_of_the_same_length_and_highest_id_are_kept(node: Node) -> None:
+    """Keep a permission array in an update where the new one has as many ids and the same highest id."""
+
+    def update(write: Write, acting_key: int, key: int, name: str, description: str, sent: Permissions) -> None:
+        before = permissions_of(node, key) or NOTHING
+        arrays = {array: (getattr(before, array), getattr(sent, array)) for array in PERMISSION_ARRAYS}
+        kept = {array: old for array, (old, new) in arrays.items() if _look_alike(old, new)}
+        write(acting_key, key, name, description, replace(sent, **kept))
+
+    wrap(node.accounts, "update_usage_key", update)
 
 
 @mutant("KEYLIFE-040", also="EP-130 EXEC-230 KEYLIFE-020")

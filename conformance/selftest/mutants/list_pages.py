@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from conformance.selftest.tools.accounts import View
 from conformance.selftest.tools.alter import (
@@ -12,15 +14,19 @@ from conformance.selftest.tools.alter import (
     answer,
     answer_instead,
     change_query,
+    change_request,
     intercept,
     refusal,
     wrap,
 )
 from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant, row
-from conformance.selftest.tools.operations import LARGEST_PAGE
+from conformance.selftest.tools.operations import LARGEST_PAGE, LISTS
 from reference_node.chain.account_config import Group
+from reference_node.fields import DEFAULT_PAGE_SIZE
 from reference_node.node import Node
+
+A_LATER_PAGE = re.compile(r"\bpage_number=([1-9][0-9]{0,15})(?=&|$)")
 
 
 @mutant(
@@ -49,6 +55,20 @@ def page_number_is_ignored(node: Node, operation: str) -> None:
 def page_number_needs_a_size(node: Node) -> None:
     """Answer the first page of `list_actions` where `page_size` is left out, whichever page is asked for."""
     change_query(node, "list_actions", lambda query: query if "page_size" in query else {**query, "page_number": "0"})
+
+
+@mutant("LIST-050", also="LIST-170")
+def pages_without_a_size_begin_at_hundreds(node: Node) -> None:
+    """Begin the later pages of a list at multiples of 100 where `page_size` is left out, and end them as ever."""
+    steps = int(LARGEST_PAGE) // DEFAULT_PAGE_SIZE
+
+    def skipping(request: Received) -> Received:
+        if "page_size" in request.query:
+            return request
+        query = A_LATER_PAGE.sub(lambda found: f"page_number={int(found[1]) * steps}", request.query)
+        return replace(request, query=query)
+
+    change_request(node, LISTS, skipping)
 
 
 @mutant("LIST-050")

@@ -150,19 +150,6 @@ def registration_alone_attaches_a_key(node: Node) -> None:
     _counts(node, node.accounts.derivation_owner)
 
 
-@mutant("MINT-140")
-def set_usage_key_alone_attaches_a_key(node: Node) -> None:
-    """Count a minted key as soon as it is set, whether or not its wallet is registered."""
-
-    def wallet(read: Callable[..., Wallet], account_hash: int, wallet_id: bytes) -> Wallet:
-        try:
-            return read(account_hash, wallet_id)
-        except ContractRefusal:
-            return Wallet(wallet_id, Address(bytes(20)), 0, "", "")
-
-    wrap(node.accounts, "wallet", wallet)
-
-
 def _is_loose(node: Node, minted: Minted, hashed: int) -> bool:
     """Whether this is a minted key of which neither transaction of the attach has landed."""
     path = minted.keys.get(hashed)

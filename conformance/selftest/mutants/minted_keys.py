@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
+from contextvars import ContextVar
 
 from pydantic import JsonValue
 
@@ -11,6 +12,10 @@ from conformance.selftest.tools.alter import Answered, Forward, Received, answer
 from conformance.selftest.tools.api_keys import header, presented
 from conformance.selftest.tools.minted import follow_mints
 from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.operations import LISTS
+from reference_node.chain.account_config import Wallet
+from reference_node.chain.contract_abi import ContractRefusal, event_topic
+from reference_node.chain.interface import Address
 from reference_node.node import Node
 from reference_node.permission.keys import key_hash, pkp_id
 from reference_node.permission.runs import Run
@@ -59,3 +64,54 @@ def registered_wallets_are_in_every_group(node: Node) -> None:
         return decide(run, pkp) or pkp in {pkp_id(address) for address in minted.wallets}
 
     wrap(node.runs, "may_use", may_use)
+
+
+# ------------------------------------------------------------------------------------------ set and not registered
+
+
+def _need_no_registration(node: Node, when: Callable[[bytes], bool]) -> None:
+    """Count a key that is set as attached where `when` says so of the id of its wallet, registered or not."""
+
+    def wallet(read: Callable[..., Wallet], account_hash: int, wallet_id: bytes) -> Wallet:
+        try:
+            return read(account_hash, wallet_id)
+        except ContractRefusal:
+            if not when(wallet_id):
+                raise
+            return Wallet(wallet_id, Address(bytes(20)), 0, "", "")
+
+    wrap(node.accounts, "wallet", wallet)
+
+
+@mutant("MINT-140")
+def set_usage_key_alone_attaches_a_key(node: Node) -> None:
+    """Count a minted key as soon as it is set, whether or not its wallet is registered."""
+    _need_no_registration(node, lambda _: True)
+
+
+@mutant("MINT-140")
+def set_keys_list_as_bearer(node: Node) -> None:
+    """Answer lists to a minted key that is set and whose wallet is not registered, as a Bearer key."""
+    as_bearer = ContextVar("as_bearer", default=False)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        token = as_bearer.set(bool(header(request, b"authorization")))
+        try:
+            return await forward(request)
+        finally:
+            as_bearer.reset(token)
+
+    intercept(node, LISTS, handler)
+    _need_no_registration(node, lambda _: as_bearer.get())
+
+
+@mutant("MINT-140", also="MINT-160")
+def registration_to_any_account_attaches_a_key(node: Node) -> None:
+    """Count a minted key that is set once its wallet is registered, to whichever account."""
+    registered = event_topic("WalletRegistered")
+
+    def anywhere(wallet_id: bytes) -> bool:
+        logs = node.chain.logs(node.accounts.address, 0, node.chain.block_number())
+        return any(log.topics[0] == registered and log.topics[2] == wallet_id for log in logs)
+
+    _need_no_registration(node, anywhere)

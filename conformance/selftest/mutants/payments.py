@@ -164,6 +164,30 @@ def payment_is_credited_again_after_conversion(node: Node) -> None:
     intercept(node, CONFIRM, handler)
 
 
+@mutant("BILL-070", also="BILL-030 BILL-160")
+def payment_before_the_newest_is_a_repeat(node: Node) -> None:
+    """Confirm a paid intent that is older than the newest credited one made for its wallet, and credit nothing."""
+    made: list[str] = []
+    newest: dict[Address, int] = {}
+
+    def note(original: Callable[..., None], wallet: Address, intent_id: str, *others: object) -> None:
+        original(wallet, intent_id, *others)
+        made.append(intent_id)
+
+    def credit(original: Callable[[str], bool], intent_id: str) -> bool:
+        known = ledger_of(node).intent(intent_id)
+        if known is None or intent_id not in made:
+            return original(intent_id)
+        place = made.index(intent_id)
+        if place < newest.get(known.made_for, 0):
+            return False
+        newest[known.made_for] = place
+        return original(intent_id)
+
+    wrap(ledger_of(node), "note_intent", note)
+    wrap(ledger_of(node), "credit", credit)
+
+
 @mutant("BILL-130")
 def amount_is_the_word_of_the_confirmation(node: Node) -> None:
     """Credit the request's member `amount_cents` where `confirm_payment` has one."""
