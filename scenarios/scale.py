@@ -360,7 +360,8 @@ def last_group_counts(judge: Judge, node: Node, on: TwoAndTwo, ids: Sequence[Gro
         for one, actions in before.items():
             more = len(names) if one == group else 0
             now = node.actions.list(alice, one)
-            judge.same(now[: len(actions)], actions, f"the actions of the group {one}, as before")
+            kept = [action for action in now if action in actions]  # a list may have its newest items first
+            judge.same(kept, actions, f"the actions of the group {one}, as before")
             judge.same(len(now), len(actions) + more, f"the number of actions in the group {one}")
     request = node.session.request("list_actions", alice, group_id=group)
     with judge.apart("LIST-050"):
