@@ -62,7 +62,7 @@ def _look_alike(one: Sequence[int], other: Sequence[int]) -> bool:
     return len(one) == len(other) and max(one, default=0) == max(other, default=0)
 
 
-@mutant("KEYLIFE-020", "KEYLIFE-030", also="EP-130 EXEC-230 KEYLIFE-150 LIST-170 UKEY-270 UKEY-300")
+@mutant("KEYLIFE-020", also="KEYLIFE-030 EP-130 EXEC-230 KEYLIFE-150 LIST-170 UKEY-270 UKEY-300")
 def arrays_of_the_same_length_and_highest_id_are_kept(node: Node) -> None:
     """Keep a permission array in an update where the new one has as many ids and the same highest id."""
 
