@@ -32,7 +32,14 @@ from conformance.values.json_values import MISSING, member, printed, same_hex
 
 SOURCE = "sign_message"
 """The source of the action that is run."""
-READS = {"key": "list_api_keys", "wallet": "list_wallets", "group": "list_groups", "action": "list_actions"}
+READS = {
+    "pkp": "list_groups",
+    "key": "list_api_keys",
+    "wallet": "list_wallets",
+    "group": "list_groups",
+    "action": "list_actions",
+}
+"""The list that an operation could change, by the first of these words that is in its name."""
 LABELLED = frozenset(
     {
         "add_group",
@@ -127,7 +134,6 @@ class Acting:
             case "run_action" if answer is not None:
                 self._must_be_signed(act, answer)
             case _ if act.operation == CONVERSION:
-                self._owned(act.account, self._owners[act.account])
                 self._keys[f"{act.account}_old"] = self._keys.pop(act.account)
 
     def _must_refuse(self, planned: Planned) -> None:
@@ -141,11 +147,10 @@ class Acting:
 
     def _read_of(self, act: Act) -> Read:
         """A read of a list that the act could change; of the contract where no account key reads any more."""
-        list_name = next((read for what, read in READS.items() if what in act.operation), "list_groups")
-        list_name = "list_groups" if "pkp" in act.operation else list_name
+        what = next((what for what in READS if what in act.operation), "group")
         if act.account in self._keys:
-            return unchanged_list(self.session, list_name, self._keys[act.account])
-        view = {"list_api_keys": "list_usage_api_keys"}.get(list_name, list_name)
+            return unchanged_list(self.session, READS[what], self._keys[act.account])
+        view = "list_usage_api_keys" if what == "key" else READS[what]
         return self.node.contract.unchanged_items(view, self.hashes[act.account])
 
     def _new_group(self, act: Act, answer: Answer | None) -> GroupId:
