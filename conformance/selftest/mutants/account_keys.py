@@ -40,7 +40,6 @@ from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Group
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
-from reference_node.permission.keys import SECRET_BYTES
 from reference_node.problems import Forbidden
 
 READS = ("list_groups", "list_api_keys", "list_wallets", "list_actions")
@@ -223,21 +222,6 @@ def part_of_a_key_suffices(node: Node, operations: tuple[str, ...], part: Callab
 
     intercept(node, "new_account", remember)
     ask_as(node, operations, as_given_out)
-
-
-@mutant("AKEY-110")
-def key_in_hex_is_accepted(node: Node) -> None:
-    """Accept the key in hex for lists, too."""
-
-    def in_base64(request: Received) -> str:
-        sent = presented(request)
-        try:
-            secret = bytes.fromhex(sent.removeprefix("0x"))
-        except ValueError:
-            return sent
-        return base64.b64encode(secret).decode() if len(secret) == SECRET_BYTES else sent
-
-    ask_as(node, READS, in_base64)
 
 
 @mutant("AKEY-110")

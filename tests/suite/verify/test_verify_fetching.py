@@ -68,7 +68,7 @@ def sources(pccs: Service) -> Sources:
 
 def test_service_over_tls_is_verified_by_every_rule(secure: Service, sources: Sources, resolver: str) -> None:
     with serving(Service(HONEST)) as chain:
-        calls = iter([f"0x{1:064x}", f"0x{0:064x}"])
+        calls = iter([f"0x{1:064x}", f"0x{0:064x}", f"0x{0:064x}"])
         chain.answer = lambda _: rpc_result(next(calls))  # type: ignore[method-assign]
         evidence, verified = fetch_and_verify(
             secure.url, POLICY, replace(sources, resolver=resolver, rpc_url=chain.url)
@@ -216,10 +216,11 @@ def test_collateral_has_no_chain_of_its_own(plain: Service, sources: Sources) ->
 @pytest.mark.parametrize(
     ("results", "allowed"),
     [
-        ([f"0x{1:064x}", f"0x{0:064x}"], True),
+        ([f"0x{1:064x}", f"0x{0:064x}", f"0x{0:064x}"], True),
         ([f"0x{0:064x}"], False),
         (["0x"], False),
-        ([f"0x{1:064x}", f"0x{1:064x}"], False),  # allows anything, so that its answer tells nothing
+        ([f"0x{1:064x}", f"0x{1:064x}"], False),  # compares less than the hash, so that its answer tells nothing
+        ([f"0x{1:064x}", f"0x{0:064x}", f"0x{1:064x}"], False),
     ],
 )
 def test_chain_is_asked_with_a_control(results: list[object], allowed: bool) -> None:
