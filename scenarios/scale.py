@@ -112,7 +112,7 @@ def many_usage_keys(judge: Judge, node: Node) -> None:
     listed = node.session.target.profile_value(ANY_KEY_LISTS_KEYS) == "any_key"
     shown = node.usage_keys.list(keys[-1]) if listed else []
     node.accounts.convert(on.alice, node.wallets.new("carol"))
-    for place in places(count):
+    for place in places_behind(count):
         with judge.apart("MODE-080", why=f"usage key {place + 1} of {count} stays attached"):
             node.signing.must_sign(keys[place], on.x, on.p)
     if listed:
