@@ -95,7 +95,7 @@ WRONG_MEMBERS: list[tuple[str, dict[str, Any], str, list[Any]]] = [
     ("add_usage_api_key", USAGE_KEY, "name", [None, 1, ["n"], "a\x00b", "a" * 1025]),
     ("add_usage_api_key", USAGE_KEY, "nam", ["n"]),
     ("add_usage_api_key", USAGE_KEY, "can_create_groups", ["true", 1, None]),
-    ("add_usage_api_key", USAGE_KEY, "execute_in_groups", [0, {"0": 0}, None, [0] * 101]),
+    ("add_usage_api_key", USAGE_KEY, "execute_in_groups", [0, {"0": 0}, None, [0] * 1_025]),
     (
         "add_usage_api_key",
         USAGE_KEY,
