@@ -50,7 +50,7 @@ def runs_follow_the_chain(judge: Judge, node: Node) -> None:
             else:
                 node.signing.must_be_refused(on.key, on.x, on.p, control=runs)
 
-    plain = node.actions.of_code(f"async function main() {{ return 'no wallet'; }} // {node.label}")
+    plain = node.actions.without_a_wallet()
     without_a_wallet = node.runs.request(on.key, plain.code)
 
     for what, value in {"action": on.x.hash, "pkp": on.p.id}.items():

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from conformance.cases import Judge, case
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.service.acceptance import Accepted, must_accept
-from conformance.service.actions import ActionCode
 from conformance.service.at_once import send_at_once
 from conformance.service.bindings import bound, running, two_groups
 from conformance.service.groups import ALL_PKPS
@@ -231,11 +230,6 @@ def _listed(values: Sequence[object], every: object) -> str:
     return ", ".join("all" if value == every else printed(value) for value in values) or "none"
 
 
-def without_a_wallet(node: Node) -> ActionCode:
-    """Code that uses no wallet."""
-    return node.actions.of_code(f"async function main() {{ return 'no wallet'; }} // {node.session.label}")
-
-
 @case(
     "removal-of-a-group",
     requirements=["GRPLIFE-100", "GRPLIFE-110", "GRPLIFE-120", "GRPLIFE-130", "GRPLIFE-160", "EXEC-230"],
@@ -245,7 +239,7 @@ def removal_of_a_group(judge: Judge, node: Node) -> None:
     """When a group is removed, keys can no longer run in it nor in a later group, and keep their other groups."""
     on = two_groups(node)
     signing = node.signing
-    plain = without_a_wallet(node)
+    plain = node.actions.without_a_wallet()
     node.groups.add_action(on.alice, on.g, plain.cid)
     both, every = node.usage_keys.executing_in(on.alice, on.g, on.h), node.usage_keys.executing_in(on.alice, 0)
     # The account key needs a group as well (EXEC-120).
@@ -286,7 +280,7 @@ def runs_without_a_wallet(judge: Judge, node: Node) -> None:
     """Runs that use no wallet follow each change of their group and their key with the next request."""
     on = two_groups(node)
     groups, hashes = node.groups, [on.x.hash, on.y.hash]
-    plain = without_a_wallet(node)
+    plain = node.actions.without_a_wallet()
     g = bound(node, on.alice, [on.p], [plain])
     key = node.usage_keys.executing_in(on.alice, g)
     run = node.runs.request(key, plain.code)

@@ -66,6 +66,10 @@ class Actions:
         cid = self.cid(code)
         return ActionCode(code, cid, hashed_cid(cid))
 
+    def without_a_wallet(self) -> ActionCode:
+        """Code that uses no wallet."""
+        return self.of_code(f"async function main() {{ return 'no wallet'; }} // {self._session.label}")
+
     def hashed_cid(self, code: str) -> HashedCid:
         """keccak256 of the CID that the node computes for code."""
         return hashed_cid(self.cid(code))

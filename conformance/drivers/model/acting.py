@@ -179,10 +179,6 @@ class Acting:
         """The value of an account's key, of that key after the conversion, or of a usage key."""
         return self._keys[name]
 
-    def has_key(self, name: str) -> bool:
-        """Whether there is a key of this name."""
-        return name in self._keys
-
     def name_text(self, label: str) -> str:
         """The name of the object that the act with this label creates or changes."""
         return f"{self.session.label} {label}"
