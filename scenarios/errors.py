@@ -81,7 +81,7 @@ def groups_that_are_not_there(judge: Judge, node: Node) -> None:
                 refusals.send(accepted.changed(group_id=target, **taken.get(accepted.call, {})), NOT_THERE)
 
 
-@case("actions-that-are-not-there", requirements=["ERR-140", "ERR-150"], needs=NEEDS)
+@case("actions-that-are-not-there", requirements=["EP-310", "ERR-140", "ERR-150"], needs=NEEDS)
 def actions_that_are_not_there(judge: Judge, node: Node) -> None:
     """Metadata that another account registered, or that were deleted, are refused, and nothing changes in either."""
     alice, bob = node.accounts.new().key, node.accounts.new().key

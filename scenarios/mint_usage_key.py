@@ -36,7 +36,7 @@ READS = ("list_groups", "list_api_keys")
 IDENTITY = ("wallet_address", "derivation_path")
 
 
-@case("mints", requirements=["MINT-080", "MINT-090", "MINT-210"])
+@case("mints", requirements=["MINT-080", "MINT-090", "MINT-210", "WSIG-080"])
 def mints(judge: Judge, node: Node) -> None:
     """Any wallet's signature mints a secret of 32 bytes, a wallet and its path."""
     carol = node.wallets.new("carol")
@@ -46,9 +46,10 @@ def mints(judge: Judge, node: Node) -> None:
     key, address, path = (member(minted, name) for name in ("usage_api_key", "wallet_address", "derivation_path"))
     with judge("MINT-080"):
         judge.that(is_checked_address(address), "a wallet_address (0x, 40 hex digits, EIP-55)", address)
-        judge.that(not same_hex(address, carol.address), "another wallet than the signer's", address)
         judge.that(path not in (None, MISSING), "a derivation_path", path)
         judge.that(isinstance(key, str), "a usage_api_key", key)
+    with judge("WSIG-080"):
+        judge.that(not same_hex(address, carol.address), "another wallet than the signer's", address)
     with judge("MINT-090"):
         secret = bytes_of_base64(printed(key))
         judge.same(len(secret), 32, "the number of secret bytes in `usage_api_key`")
@@ -72,7 +73,7 @@ def wallet_of_the_secret(judge: Judge, node: Node) -> None:
         judge.same_hex(member(minted, "wallet_address"), address_of_private_key(secret.hex()), "the minted wallet")
 
 
-@case("beside-a-wallet-mint", requirements=["MINT-100"])
+@case("beside-a-wallet-mint", requirements=["MINT-100", "WSIG-080"])
 def beside_a_wallet_mint(judge: Judge, node: Node) -> None:
     """A wallet and a usage key that one signer mints in the same second have nothing in common."""
     carol = node.wallets.new("carol")
@@ -82,9 +83,9 @@ def beside_a_wallet_mint(judge: Judge, node: Node) -> None:
         of_wallet, of_key = ([printed(member(one, name)) for name in IDENTITY] for one in (wallet, key))
         secret = bytes_of_base64(printed(member(key, "usage_api_key"))).hex()
         for name, one, other in zip(IDENTITY, of_wallet, of_key, strict=True):
-            with judge.apart():
+            with judge.apart("WSIG-080"):
                 judge.that(one.lower() != other.lower(), f"another {name} than that of the minted wallet", other)
-        with judge():
+        with judge("MINT-100"):
             opened = address_of_private_key(secret)
             judge.that(
                 not same_hex(opened, member(wallet, "wallet_address")),
@@ -93,7 +94,7 @@ def beside_a_wallet_mint(judge: Judge, node: Node) -> None:
             )
 
 
-@case("again", requirements=["MINT-100", "MINT-190"])
+@case("again", requirements=["MINT-100", "MINT-190", "WSIG-080"])
 def again(judge: Judge, node: Node) -> None:
     """Every call gives another secret, another wallet and another path, also for the same request."""
     request = node.minting.request(MINT, node.wallets.new("carol"))
@@ -104,9 +105,12 @@ def again(judge: Judge, node: Node) -> None:
             lists = node.session.send(node.session.request("list_groups", printed(member(minted[-1], "usage_api_key"))))
             accepted = was_accepted(node.session, lists, or_refused=["any"])
             judge.that(not accepted, "a minted key that nobody attached to open nothing", lists.text)
-    for name in ("usage_api_key", "wallet_address", "derivation_path"):
-        with judge.apart("MINT-100", "MINT-190"):
-            judge.distinct(pluck(minted, name), f"values of {name} in the answers to one envelope")
+    told = "values of {} in the answers to one envelope"
+    with judge.apart("MINT-100", "MINT-190"):
+        judge.distinct(pluck(minted, "usage_api_key"), told.format("usage_api_key"))
+    for name in IDENTITY:
+        with judge.apart("WSIG-080"):
+            judge.distinct(pluck(minted, name), told.format(name))
     keys = [*map(printed, pluck(minted, "usage_api_key"))]
     secrets = [bytes_of_base64(key) for key in keys]
     with judge("MINT-100"):
@@ -118,7 +122,8 @@ def again(judge: Judge, node: Node) -> None:
         answers = send_at_once(node.session, [request] * 6)
         for answer in answers:
             must_accept(answer)
-        for name in ("usage_api_key", "wallet_address"):
+    for charged, name in (("MINT-100", "usage_api_key"), ("WSIG-080", "wallet_address")):
+        with judge.apart(charged):
             values = [member(answer.value, name) for answer in answers]
             judge.distinct(values, f"values of {name} in the answers to requests at the same moment")
 

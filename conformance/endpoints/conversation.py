@@ -92,7 +92,7 @@ def conversation(
     known = {name: secrets.hide(value) for value, name in values.variables.items() if value not in secrets.names}
     return Conversation(
         exchanges=tuple(_without_unused(shown)),
-        left_out=log.forgotten + len(every) - len(numbers),
+        left_out=len(every) - len(numbers),  # what the log forgot did not lead here
         departed=None if departed is None else where.get(departed),
         others=tuple(where[number] for number in others if number in where),
         names=known | {name: value for value, name in values.group_ids.items()},

@@ -12,6 +12,10 @@ class Mismatch(Departure):
     cause = "a value is not as expected"
 
 
+class NotBase64(Mismatch):
+    """A text is no base64: what follows from its bytes cannot be judged."""
+
+
 class OtherKeyUsed(Mismatch):
     """A permitted run used another key than its wallet's: this contradicts PKP-170, whatever the run was about."""
 

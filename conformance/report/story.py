@@ -90,19 +90,24 @@ def story(conversation: Conversation | ConversationShown | None, about: str = ""
     full = {told[-1], *otherwise_before(exchanges[:last], exchanges[last])}
     untold = {*HASH_OR_ADDRESS.findall(about)} - {*values}
     full |= {number for number in told if answers(exchanges[number], untold)}
-    *steps, failing = _once(_with_gaps(exchanges, told, names, conversation.left_out, full))
-    beside = _beside([exchanges[number] for number in others], exchanges[last], names)
+    words = {*re.findall(r"\w+", about)}
+    *steps, failing = _once(_with_gaps(exchanges, told, names, conversation.left_out, full, words))
+    beside = _beside([exchanges[number] for number in others], exchanges[last], names, words)
     return Story((*steps, failing + unchanged_since(exchanges[:last], exchanges[last]), *beside), names)
 
 
-def _beside(others: Sequence[Exchanged], first: Exchanged, names: Names) -> Iterator[str]:
-    """The steps of further failures, which came after the first."""
+def _beside(others: Sequence[Exchanged], first: Exchanged, names: Names, about: Set[str]) -> Iterator[str]:
+    """The steps of further failures, which came after the first; those that would be told alike once."""
     above = {asked_for(first): first}
-    for other in others[:MOST_OTHERS]:
-        yield f"too: {step(other, names, frozenset(), above=above.get(asked_for(other)), in_full=False)}"
+    told: list[str] = []
+    for other in others:
+        text = step(other, names, frozenset(), about=about, above=above.get(asked_for(other)), in_full=False)
         above[asked_for(other)] = other
-    if left := others[MOST_OTHERS:]:
-        yield f"too: {len(left)} more"
+        if text not in told:
+            told.append(text)
+    yield from (f"too: {text}" for text in told[:MOST_OTHERS])
+    if left := len(others) - min(len(told), MOST_OTHERS):
+        yield f"too: {left} more"
 
 
 def _sent(exchanges: Sequence[Exchanged]) -> Sequence[Exchanged]:
@@ -202,7 +207,7 @@ RESTARTED = "(the node is restarted)"
 
 
 def _with_gaps(
-    exchanges: Sequence[Exchanged], told: Sequence[int], names: Names, left_out: int, full: Set[int]
+    exchanges: Sequence[Exchanged], told: Sequence[int], names: Names, left_out: int, full: Set[int], about: Set[str]
 ) -> Iterator[str]:
     before = -1 - left_out
     given: set[str] = set()
@@ -210,7 +215,7 @@ def _with_gaps(
 
     def told_of(exchange: Exchanged, *, in_full: bool) -> str:
         called = asked_for(exchange)
-        text = step(exchange, names, given, above=above.get(called), in_full=in_full)
+        text = step(exchange, names, given, about=about, above=above.get(called), in_full=in_full)
         above[called] = exchange
         return text
 

@@ -41,6 +41,7 @@ FEW = 2
 SHORT_ANSWER = 60
 """Characters of an answer that is told with any step, if it gives no object a name."""
 WALLET_AUTH = "X-Wallet-Auth"
+KEY_HEADERS = frozenset({"X-Api-Key", "Authorization"})
 READS = frozenset(name for name, operation in OPERATIONS.items() if operation.effect in {Effect.READ, Effect.RUN})
 """The operations that leave the objects of a case as they are."""
 IN_PATH = re.compile(r"(?<=/)(?:\d+|\$\{\w+\})(?=/|$)")
@@ -56,17 +57,20 @@ def writes(exchange: Exchanged) -> bool:
 
 
 def step(
-    exchange: Exchanged, names: Names, earlier: Set[str], *, above: Exchanged | None = None, in_full: bool = False
+    exchange: Exchanged,
+    names: Names,
+    earlier: Set[str],
+    *,
+    about: Set[str] = frozenset(),
+    above: Exchanged | None = None,
+    in_full: bool = False,
 ) -> str:
     """``alice: add_group pkp_ids_permitted [P] → 200, G``. What an earlier step gave, too, is given again.
 
-    `above`: the newest step told that called the same; what both have alike is told there.
+    `about`: the words of the failure; where the step is cut, members that it names come first. `above`: the newest
+    step told that called the same; what both have alike is told there.
     """
-    credentials = [
-        f"{names.of(name)}{' as Bearer' if text.startswith('Bearer ') else ''}"
-        for text in exchange.request_headers.values()
-        for name in VARIABLE.findall(text)
-    ]
+    credentials = [*_credentials(exchange, names)]
     proof = [
         f"{WALLET_AUTH} {names.shown(_proved(text))}".rstrip()
         for name, text in exchange.request_headers.items()
@@ -77,9 +81,10 @@ def step(
     who = f"{asking}, at once with others" if exchange.at_once else asking
     run = "".join(f"{names.values[cid]}, " for cid in code_cids(exchange) if cid in names.values)
     in_path = "".join(f"{found} " for found in IN_PATH.findall(urlsplit(exchange.url).path))
-    members = _members(exchange, above, in_full=in_full)
-    asked = f"{asked_for(exchange)} {in_path if exchange.operation else ''}{run}{members}"
-    asked = cut(names.shown(asked), LONGEST_STEP)
+    called = f"{asked_for(exchange)} {in_path if exchange.operation else ''}{run}"
+    asked = names.shown(f"{called}{_members(exchange, above, in_full=in_full)}")
+    if len(asked) > LONGEST_STEP:
+        asked = cut(names.shown(f"{called}{_members(exchange, above, about, in_full=in_full)}"), LONGEST_STEP)
     longest = LONGEST_IN_FULL if in_full else LONGEST_STEP
     answer = ["no answer" if exchange.status is None else str(exchange.status)]
     if exchange.contract and exchange.status is not None:
@@ -95,6 +100,15 @@ def step(
     if not writes(exchange) and not is_short and (number := len(items_of(exchange.response_body))) > FEW:
         answer.insert(1, f"{number} items")
     return f"{who}: {asked.rstrip()} → {', '.join(filter(None, answer))}"
+
+
+def _credentials(exchange: Exchanged, names: Names) -> Iterator[str]:
+    """The keys that were sent, by their names; ``another X-Api-Key`` for what is none of the case's keys."""
+    for header, text in exchange.request_headers.items():
+        called = [names.of(name) for name in VARIABLE.findall(text)]
+        if not called and header.title() in KEY_HEADERS:
+            yield f"another {header}"
+        yield from (f"{name}{' as Bearer' if text.startswith('Bearer ') else ''}" for name in called)
 
 
 def _is_refused_with(exchange: Exchanged, status: int | None, told: str) -> bool:
@@ -226,8 +240,8 @@ def _controlled(exchange: Exchanged) -> str:
     return ""
 
 
-def _members(exchange: Exchanged, above: Exchanged | None, *, in_full: bool) -> str:
-    """The members of a request: labels last, and behind them those that are false or empty, in short.
+def _members(exchange: Exchanged, above: Exchanged | None, first: Set[str] = frozenset(), *, in_full: bool) -> str:
+    """The members of a request: those of these names first, labels last, behind them what is false or empty, in short.
 
     First pages and the suite's own labels are left out unless it is told in full; several members that are as in the
     request `above` are told by that alone.
@@ -243,7 +257,7 @@ def _members(exchange: Exchanged, above: Exchanged | None, *, in_full: bool) -> 
     leaves_out = {name for name, _ in before} - {name for name, _ in _all_members(exchange)}
     is_alike = len(alike) >= LEAST_ALIKE and not leaves_out
     members = [member for member in members if not is_alike or member not in alike]
-    members.sort(key=lambda member: member[0].endswith(LABELS))
+    members.sort(key=lambda member: (member[0] not in first, member[0].endswith(LABELS)))
     full = [
         name if value is True else _named(name, value, code_above) for name, value in members if not _is_empty(value)
     ]
@@ -304,9 +318,10 @@ COMMENT = re.compile(r"\s*//(.*)")
 
 def _code(code: str) -> str:
     """What the comment at the beginning of one of the suite's actions says; other code as it was sent."""
-    *lines, last = code.strip().splitlines() or [""]
-    if not LABEL.search(last):
+    lines = code.strip().splitlines()
+    if not lines or not LABEL.search(lines[-1]):
         return code
+    lines[-1] = lines[-1].partition("//")[0]
     comment = [found[1].strip() for line in takewhile(COMMENT.match, lines) if (found := COMMENT.match(line))]
     return f"// {' '.join(comment)}" if comment else " ".join(" ".join(lines).split())
 

@@ -72,10 +72,15 @@ def payers(session: Session) -> list[Address]:
     return session.target.remembered("payers", lambda: _stated_payers(session))
 
 
-def known_payers(session: Session) -> list[Address]:
-    """The same without a request: none where no case has asked yet."""
+def known_payers(session: Session) -> dict[str, Address]:
+    """The same without a request, by what a report calls them: none where no case has asked yet."""
     found = session.target.known("payers")
-    return found if isinstance(found, list) else []
+    payers: list[Address] = found if isinstance(found, list) else []
+    admin = session.target.known("admin payer")
+    return {
+        "admin payer" if address == admin else f"payer{number if number > 1 else ''}": address
+        for number, address in enumerate(payers, 1)
+    }
 
 
 def _stated_payers(session: Session) -> list[Address]:
@@ -84,6 +89,7 @@ def _stated_payers(session: Session) -> list[Address]:
     admin = member(session.call("get_admin_api_payer").value, "address")
     if not isinstance(addresses, list) or not addresses or not isinstance(admin, str):
         raise Malformed("addresses of payers and of the admin payer", printed(answer.value)[:SHOWN], answer.exchange)
+    session.target.remembered("admin payer", lambda: admin)
     return list({address.lower(): Address(address) for address in [*map(printed, addresses), admin]}.values())
 
 

@@ -112,8 +112,9 @@ def own_names(session: Session) -> dict[str, str]:
 
     The variable of a key stands for its name. The payers of the node are among the wallets.
     """
-    payers = enumerate(known_payers(session)[:MOST_PAYERS], 1)
-    names: dict[str, str] = {f"payer{number if number > 1 else ''}'s wallet": address for number, address in payers}
+    payers = [*known_payers(session).items()]
+    told = payers if len(payers) <= MOST_PAYERS else [*payers[: MOST_PAYERS - 1], payers[-1]]
+    names: dict[str, str] = {f"{called}'s wallet": address for called, address in told}
     for wallet in session.wallets:
         names[f"{wallet.name}'s wallet"] = wallet.address
         names[f"{wallet.name}'s account"] = wallet_hash(wallet.address)

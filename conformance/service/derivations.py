@@ -16,7 +16,7 @@ from eth_keys.datatypes import PrivateKey
 from eth_utils.address import is_hex_address
 from eth_utils.crypto import keccak
 
-from conformance.problems import Mismatch, ProfileSilent
+from conformance.problems import Mismatch, NotBase64, ProfileSilent
 from conformance.profile import Profile
 from conformance.values.ids import AccountHash, Address, Cid, HashedCid, PkpId, UsageKeyHash
 from conformance.values.json_values import MISSING, member, printed
@@ -209,7 +209,7 @@ def bytes_of_base64(text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
-        raise Mismatch("base64", text) from None
+        raise NotBase64("base64", text) from None
 
 
 def base64_of(raw: bytes) -> str:

@@ -25,7 +25,7 @@ from conformance.service.clock import MOST_TRIES, date_of, within_one_second
 from conformance.service.contract import chain_id
 from conformance.service.envelopes import typed_data_forms
 from conformance.service.refusal import ExpectedRefusal, Refusals, check_refusal, try_control
-from conformance.values.json_values import MISSING, member, printed
+from conformance.values.json_values import MISSING, member
 
 SHOWN = 400
 FEW_TRIES = 3
@@ -244,8 +244,6 @@ class EnvelopeTrial:
                 _must_give(answer)
         if flow == CONVERSION and row is not CONTROL:
             self._must_refuse_again([request for request, _ in sent])
-        if flow not in (CONVERSION, BILLING):
-            _must_be_minted(answers, str(self.run.scope.variables["wallet"]))
         if row.form.refused_after is not None:
             self._must_expire(flow, row, row.form.refused_after, [request for request, _ in sent], refusals)
 
@@ -355,15 +353,3 @@ def _must_give(answer: Answer) -> None:
     lacking = [name for name in answer.operation.response if member(answer.value, name) in (MISSING, None, "")]
     if lacking:
         raise Mismatch(f"an answer with {', '.join(lacking)}", answer.text[:SHOWN], answer.exchange)
-
-
-def _must_be_minted(answers: Sequence[Answer], signer: str) -> None:
-    """Raise Mismatch unless each answer names a new wallet that is not the signer's."""
-    minted: set[str] = set()
-    for answer in answers:
-        address = printed(member(answer.value, "wallet_address")).lower()
-        if address == signer.lower():
-            raise Mismatch("a wallet that the service derived", f"the signer's own, {address}", answer.exchange)
-        if address in minted:
-            raise Mismatch("another wallet each time", f"{address} again", answer.exchange)
-        minted.add(address)

@@ -33,7 +33,7 @@ def contradicted(failed: Failed) -> tuple[str, ...]:
     if not left_by(answers, failed.before):
         return tuple(dict.fromkeys(_of_answers(failed, met_in(answers, failed.before))))
     ids = [name for reading, check in _wrong(failed) for name in _of_check(failed, reading, check)]
-    return tuple(dict.fromkeys(ids or [*blame.ALWAYS, *WHOLE]))
+    return tuple(dict.fromkeys(ids)) or blame.ALWAYS
 
 
 def _of_answers(failed: Failed, states: Iterable[State]) -> Iterator[str]:
@@ -93,7 +93,7 @@ def _of_write(write: Write, failed: Failed, reading: Reading, check: Check) -> I
     """What the write contradicts whose object is wrong in a list."""
     (what, _), operation = reading.listed.name, write.act.operation
     if write.act.group and (what in INSIDE or check.aspect in {"name", "description"}):
-        yield from (*WHOLE, *blame.ALWAYS)
+        yield from WHOLE
         return
     if (operation, what) == ("add_action", "actions") and check.aspect == "labels":
         yield from OF_ADDED_ACTIONS
@@ -103,8 +103,6 @@ def _of_write(write: Write, failed: Failed, reading: Reading, check: Check) -> I
     look = failed.explanations.look(reading.listed.name, next(iter(failed.before)))
     if look is not None:
         yield from blame.of_view(Planned(0, None, write.act, (), None), look, check)
-    if check.aspect in {"existence", "members"}:
-        yield from blame.ALWAYS
 
 
 def _shows_as_many(failed: Failed, reading: Reading) -> bool:

@@ -111,7 +111,7 @@ def deletion_takes_the_newest_action(node: Node) -> None:
     )
 
 
-@mutant("ACT-010", also="ACT-100 EP-310")
+@mutant("ACT-010", also="ACT-100 EP-310 LIST-170")
 def unknown_hash_updates_the_only_action(node: Node) -> None:
     """Update the account's first action where `update_action_metadata` names an unknown hash."""
 

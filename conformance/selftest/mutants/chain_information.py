@@ -164,7 +164,7 @@ def busy_payers_are_hidden(node: Node) -> None:
             "get_api_payers",
             lambda _: [f"0x{keccak(text='payer').hex()}"],
             breaks="CHAIN-060",
-            also="CHAIN-080 CHAIN-190 EP-430 VER-050",
+            also="CHAIN-080 CHAIN-190 EP-430 MODE-190 VER-050",
         ),
         row(
             "others",

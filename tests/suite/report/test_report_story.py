@@ -718,3 +718,27 @@ def test_long_story_leaves_steps_out_so_that_the_report_fits_on_a_screen() -> No
     assert len(lines) <= A_SCREEN
     assert lines[-1] == "  again: again"
     assert len([line for line in lines if line.startswith("  alice: ")]) > LEAST_STEPS
+
+
+def test_equal_lines_behind_a_failure_are_told_once() -> None:
+    added = asked("add_group", by="API_KEY_1")
+    told = story(Conversation((ALICE, added, added, added), departed=1, others=(2, 3)))
+    assert told.steps[-2:] == ("too: alice: add_group → 200", "too: 1 more")
+
+
+def test_a_key_that_the_case_does_not_have_is_told_as_another_one() -> None:
+    odd = replace(asked("list_groups", status=401, answer=REFUSAL), request_headers={"X-Api-Key": "[redacted]"})
+    assert steps_of(ALICE, odd)[-1].startswith("another X-Api-Key: list_groups → 401")
+
+
+def test_a_step_that_is_cut_begins_with_what_the_failure_names() -> None:
+    members = {f"member_{number}": [*range(10)] for number in range(12)}
+    updated = asked("update_group", json.dumps({**members, "execute_in_groups": [7]}), by="API_KEY_1")
+    *_, last = story(Conversation((ALICE, updated)), "execute_in_groups with the new group").steps
+    assert last.startswith("alice: update_group execute_in_groups [7], member_0 [")
+
+
+def test_code_of_one_line_is_told_without_the_label_behind_it() -> None:
+    code = "async function main() { return 1; } // suite 0123456789"
+    *_, last = steps_of(ALICE, asked("run_action", json.dumps({"code": code}), by="API_KEY_1"))
+    assert 'code "async function main() { return 1; }"' in last

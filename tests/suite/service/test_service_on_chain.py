@@ -46,8 +46,9 @@ def test_requests_to_the_chain_are_read_as_calls_of_the_contract(on_chain: Sessi
     assert own_names(on_chain)["carol's wallet"] == carol.address
     assert own_names(on_chain)["carol's account"] == dana.hash
     assert "payer's wallet" not in own_names(on_chain)
-    first, second, *_ = payers(on_chain)
-    assert (own_names(on_chain)["payer's wallet"], own_names(on_chain)["payer2's wallet"]) == (first, second)
+    first, second, *_, admin = payers(on_chain)
+    named = own_names(on_chain)
+    assert (named["payer's wallet"], named["payer2's wallet"], named["admin payer's wallet"]) == (first, second, admin)
 
 
 class Spy:
