@@ -233,7 +233,7 @@ def one_group_of_several(judge: Judge, node: Node) -> None:
     node.signing.must_be_refused(without_it, x, p, control=runs)
 
 
-@case("two-accounts", requirements=["EXEC-130"], needs=NEEDS)
+@case("two-accounts", requirements=["EXEC-130", "PKP-150"], needs=NEEDS)
 def two_accounts(judge: Judge, node: Node) -> None:
     """Keys, groups and wallets of different accounts do not combine."""
     # Both accounts' groups have the same numbers where a node counts them for each account.
@@ -245,12 +245,14 @@ def two_accounts(judge: Judge, node: Node) -> None:
     his = running(node, bob, node.usage_keys.executing_in(bob, of_bob))
     all_sign(node, his, x, b)
     runs = all_sign(node, hers, y, p)
-    with judge(why="the key, the group and the wallet are of different accounts"):
+    with judge("EXEC-130", why="the key, the group and the wallet are of different accounts"):
         all_refused(node, runs, hers, x, p)
     # Whether a wallet of another account is forbidden or not there at all is the node's to say.
-    for keys, action, pkp in ((his, x, p), (hers[:1], y, b), (hers[:1], x, b)):
-        with judge.apart():
+    for keys, action, pkp in ((his, x, p), (hers[:1], y, b)):
+        with judge.apart("PKP-150"):
             all_refused(node, runs, keys, action, pkp, "forbidden", "not_found")
+    with judge.apart("EXEC-130"):
+        all_refused(node, runs, hers[:1], x, b, "forbidden", "not_found")
 
 
 # ------------------------------------------------------------------------------------------------------------ wildcards

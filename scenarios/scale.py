@@ -7,7 +7,7 @@ This costs some 600 requests that write.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from conformance.cases import Judge, case
@@ -229,7 +229,7 @@ def many_groups(judge: Judge, node: Node, on: TwoAndTwo) -> list[Group]:
 
 
 def keys_naming(judge: Judge, node: Node, alice: str, ids: Sequence[GroupId]) -> Mapping[str, UsageKey]:
-    """For each array a key that names all these groups in it, as the list shows; none where the node refuses one."""
+    """For each array a key that names all these groups in it, at first and by an update; none where one is refused."""
     keys: dict[str, UsageKey] = {}
     for array in ARRAYS:
         fields = NO_PERMISSIONS.but({array: ids}).members
@@ -240,15 +240,32 @@ def keys_naming(judge: Judge, node: Node, alice: str, ids: Sequence[GroupId]) ->
             if was_accepted(node.session, answer, or_refused=["any"]):
                 keys[array] = node.usage_keys.value_in(answer)
                 node.session.note_tried(f"add_usage_api_key.{array}", len(ids))
+    must_show_all(judge, node, alice, keys, ids, "UKEY-290")
+    for array, key in keys.items():
+        fields = NO_PERMISSIONS.but({array: [ids[-1], *ids[:-1]]}).members
+        labels = {"name": f"{node.label} {array}", "description": DESCRIPTION}
+        with judge("KEYLIFE-020"):
+            answer = node.session.send(
+                node.session.request("update_usage_api_key", alice, usage_api_key=key, **labels, **fields)
+            )
+            if was_accepted(node.session, answer, or_refused=["any"]):
+                node.session.note_tried(f"update_usage_api_key.{array}", len(ids))
+    must_show_all(judge, node, alice, keys, ids, "KEYLIFE-020")
+    return keys if len(keys) == len(ARRAYS) else {}
+
+
+def must_show_all(
+    judge: Judge, node: Node, alice: str, arrays: Iterable[str], ids: Sequence[GroupId], requirement: str
+) -> None:
+    """The list of usage keys shows all these groups in the array of each key, which is named by it."""
     listed = node.usage_keys.list(alice)
-    for array in keys:
+    for array in arrays:
         items = [item for item in listed if member(item, "name") == f"{node.label} {array}"]
         held = member(items[0], array) if items else MISSING
-        with judge.apart("UKEY-290"):
+        with judge.apart(requirement):
             if held is not MISSING:
                 shown = set(map(str, held)) if isinstance(held, list) else set()
                 judge.same(sorted(set(map(str, ids)) - shown), [], f"the groups that {array} lacks in the list")
-    return keys if len(keys) == len(ARRAYS) else {}
 
 
 def act_in(node: Node, on: TwoAndTwo, keys: Mapping[str, UsageKey], group: GroupId, cid: Cid) -> None:
@@ -281,6 +298,7 @@ def act_in(node: Node, on: TwoAndTwo, keys: Mapping[str, UsageKey], group: Group
         "EXEC-350",
         "GRPLIFE-100",
         "GRPLIFE-130",
+        "KEYLIFE-020",
         "UKEY-110",
         "UKEY-150",
         "UKEY-190",

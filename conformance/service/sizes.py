@@ -34,6 +34,7 @@ WALLETS, ACTIONS, KEYS, GROUPS = 64, 100, 200, BYTE + 1
 IN_A_WRITE = 100
 """Entries of a group's list in one write: a transaction with more fits into no block of some chains."""
 GROUP_WRITES = ("add_group", "update_group")
+KEY_WRITES = ("add_usage_api_key", "update_usage_api_key")
 SIZES: Mapping[str, Size] = {
     "list_groups": Size(GROUPS, page=50),
     "list_api_keys": Size(KEYS, page=32),
@@ -43,7 +44,7 @@ SIZES: Mapping[str, Size] = {
     "list_actions of a group": Size(ACTIONS, page=64),
     **{f"{write}.pkp_ids_permitted": Size(WALLETS, IN_A_WRITE - 1) for write in GROUP_WRITES},
     **{f"{write}.cid_hashes_permitted": Size(IN_A_WRITE - 1, IN_A_WRITE - 1) for write in GROUP_WRITES},
-    **{f"add_usage_api_key.{array}": Size(GROUPS) for array in PERMISSION_ARRAYS},
+    **{f"{write}.{array}": Size(GROUPS) for write in KEY_WRITES for array in PERMISSION_ARRAYS},
     "groups of a wallet": Size(GROUPS),
     "groups of a deleted action": Size(GROUPS),
     "usage keys of a removed group": Size(KEYS),

@@ -125,16 +125,18 @@ def restart_loses_the_first_item(node: Node, operation: str, in_group: bool | No
 )
 def restart_lists_what_was_removed(node: Node, removal: str, named: str, operation: str, member: str) -> None:
     """List in `{operation}` after a restart what `{removal}` took out before."""
-    removed: dict[str | None, list[JsonValue]] = lasting(node, "removed", {})
+    removed: dict[str, list[JsonValue]] = lasting(node, "removed", {})
     in_group = removal.endswith("_from_group") if operation == "list_actions" else None
 
     async def handler(request: Received, forward: Forward) -> Answered:
-        removed.setdefault(request.key, []).append({member: body_of(request)[named], "name": "", "description": ""})
-        return await forward(request)
+        given = await forward(request)
+        if given.accepted and request.key:
+            removed.setdefault(request.key, []).append({member: body_of(request)[named], "name": "", "description": ""})
+        return given
 
     back = copy.deepcopy(removed)
     intercept(node, removal, handler)
-    _change_lists(node, operation, in_group, lambda key, items: [*items, *back.get(key, [])])
+    _change_lists(node, operation, in_group, lambda key, items: [*items, *back.get(key or "", [])])
 
 
 @mutant(

@@ -20,6 +20,7 @@ from reference_node.node import Node
 
 MOST = 50
 BYTE = 256
+ADDS, UPDATES = "add_usage_api_key", "update_usage_api_key"
 
 
 @mutant("LIST-010", "LIST-020")
@@ -87,18 +88,16 @@ def large_pages_of_wallets_are_cut(node: Node) -> None:
 
 
 @mutant(
-    "UKEY-290",
     each=[
-        row("10-to-manage", "manage_ipfs_ids_in_groups", 10),
-        row("64-to-execute", "execute_in_groups", 64, also="EXEC-350"),
-        row("100-to-add", "add_pkp_to_groups", 100),
-        row("255-to-remove", "remove_pkp_from_groups", 255),
+        row("10-to-manage", ADDS, "manage_ipfs_ids_in_groups", 10, breaks="UKEY-290", also="UKEY-010"),
+        row("64-to-execute", ADDS, "execute_in_groups", 64, breaks="UKEY-290", also="EXEC-350 UKEY-010"),
+        row("100-to-add", UPDATES, "add_pkp_to_groups", 100, breaks="KEYLIFE-020"),
+        row("255-to-remove", UPDATES, "remove_pkp_from_groups", 255, breaks="KEYLIFE-020"),
     ],
-    also="UKEY-010",
 )
-def arrays_of_keys_are_cut(node: Node, array: str, most: int) -> None:
-    """Keep the first {most} groups of `{array}` of a new usage key, and drop the others with success."""
-    change_body(node, "add_usage_api_key", lambda value: _changed(value, array, lambda named: named[:most]))
+def arrays_of_keys_are_cut(node: Node, operation: str, array: str, most: int) -> None:
+    """Keep the first {most} groups of `{array}` in `{operation}`, and drop the others with success."""
+    change_body(node, operation, lambda value: _changed(value, array, lambda named: named[:most]))
 
 
 @mutant(

@@ -6,16 +6,21 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from conformance.selftest.mutants.conversion_old_key import GROUP_WRITES
+from conformance.selftest.mutants.restarts import restarts_of
 from conformance.selftest.tools.accounts import Write, account_of, permissions_of
-from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.alter import Answered, Received, lasting, wrap
+from conformance.selftest.tools.alter_payments import CONFIRM, charge_otherwise
 from conformance.selftest.tools.alter_permissions import acts_as_owner
 from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import Group, Permissions
+from reference_node.chain.contract_abi import event_topic
 from reference_node.node import Node
 from reference_node.permission.runs import Run
 from reference_node.problems import Forbidden, NotFound
 
 ZERO = bytes(32)
+Hashes = Sequence[bytes]
 
 
 @mutant("KEYLIFE-050")
@@ -176,3 +181,64 @@ def late_keys_run_nothing(node: Node) -> None:
         return decide(run) and (run.caller.is_account_key or not late(run.caller.key_hash))
 
     wrap(node.runs, "may_run", may_run)
+
+
+@mutant("CHAIN-050", also="GRPLIFE-040 GRPLIFE-050 LIST-170")
+def group_lists_outlive_updates_on_the_chain(node: Node) -> None:
+    """List what a group held when its list was read, if only the admin wallet's `updateGroup` changed it since then."""
+    contract, read = node.accounts, dict[object, list[object]]()
+
+    def writes(account: int) -> int:
+        logs = node.chain.logs(contract.address, 0, node.chain.block_number())
+        topics = [log.topics for log in logs if log.topics[1:2] == (account.to_bytes(32),)]
+        return sum(kind != event_topic("GroupUpdated") for kind, *_ in topics)
+
+    def listing(name: str) -> Callable[..., list[object]]:
+        def items(original: Callable[..., list[object]], account: int, *asked: int) -> list[object]:
+            found = original(account, *asked)
+            return read.setdefault((name, account, writes(account), *asked), found)
+
+        return items
+
+    def update(write: Write, *arguments: object) -> None:
+        write(*arguments)
+        read.clear()
+
+    for name in ("wallets_in_group", "actions_in_group"):
+        wrap(contract, name, listing(name))
+    wrap(contract, "update_group", update)
+
+
+@mutant("BILL-170", also="BILL-070 BILL-140 BILL-220 LIM-050")
+def purchase_after_two_writes_brings_back_a_price(node: Node) -> None:
+    """Give back what the last write cost when credit is bought after two accepted writes in a row."""
+    in_a_row: Counter[bytes] = Counter()
+
+    def more(request: Received, given: Answered, wallet: bytes) -> int:
+        if request.operation != CONFIRM:
+            in_a_row[wallet] = in_a_row[wallet] + 1 if given.accepted else 0
+            return 0
+        return -1 if in_a_row.pop(wallet, 0) >= 2 and given.accepted else 0
+
+    charge_otherwise(node, [CONFIRM, *GROUP_WRITES], more)
+
+
+@mutant("GRP-050", restarts=True, also="GRPLIFE-010 GRPLIFE-120")
+def first_group_after_a_restart_lists_what_the_last_one_did(node: Node) -> None:
+    """Give the first group after a restart the actions of the newest one, if the account had removed a group before."""
+    had_removed: set[int] = lasting(node, "had removed", set())
+    waiting = {*had_removed} if restarts_of(node) else set[int]()
+
+    def remove(write: Write, acting_key: int, group_id: int) -> None:
+        write(acting_key, group_id)
+        had_removed.add(account_of(node, acting_key))
+
+    def add(write: Callable[..., int], acting_key: int, name: str, text: str, wallets: Hashes, actions: Hashes) -> int:
+        account = account_of(node, acting_key)
+        newest = node.accounts.groups(account, 0, 100)[-1:] if account in waiting else []
+        waiting.discard(account)
+        more = [one.cid_hash for group in newest for one in node.accounts.actions_in_group(account, group.id, 0, 100)]
+        return write(acting_key, name, text, wallets, [*dict.fromkeys([*actions, *more])])
+
+    wrap(node.accounts, "remove_group", remove)
+    wrap(node.accounts, "add_group", add)

@@ -14,7 +14,7 @@ from conformance.run.runner import Case, run_case
 from conformance.selftest.tools.accounts import View
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.serving import target_node
-from conformance.service.sizes import NUMBERS, SIZES, places, places_behind
+from conformance.service.sizes import GROUP_WRITES, KEY_WRITES, NUMBERS, SIZES, places, places_behind
 from conformance.verdict import Verdict
 from reference_node.chain.account_config import Group
 from reference_node.node import Node
@@ -30,10 +30,8 @@ def cases() -> Cases:
 
 def test_table_names_each_list_and_each_array_of_the_interface() -> None:
     lists = {name for name, operation in OPERATIONS.items() if operation.items}
-    arrays = {f"add_usage_api_key.{array}" for array in PERMISSION_ARRAYS}
-    arrays |= {
-        f"{name}.{array}" for name in ("add_group", "update_group") for array in GROUP_LISTS if OPERATIONS[name].request
-    }
+    arrays = {f"{write}.{array}" for write in KEY_WRITES for array in PERMISSION_ARRAYS}
+    arrays |= {f"{write}.{array}" for write in GROUP_WRITES for array in GROUP_LISTS}
 
     assert {*lists, "list_actions of a group", *arrays} <= SIZES.keys()
     assert all(size.page for name, size in SIZES.items() if name.partition(" ")[0] in lists)
