@@ -120,7 +120,7 @@ def write_finds_groups_of_other_accounts(node: Node, method: str) -> None:
     _look_in_other_accounts(node, method)
 
 
-@mutant("ACC-120", each=["update_action_metadata", "delete_action"], also="ACT-210")
+@mutant("ACC-120", each=["update_action_metadata", "delete_action"], also="ACT-210 ERR-150")
 def write_reaches_the_action_in_every_account(node: Node, method: str) -> None:
     """Do `{method}` in every account that has registered the action."""
     made = accounts_made(node)

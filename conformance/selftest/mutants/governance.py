@@ -107,7 +107,7 @@ def keys_of_wallets_write_as_the_owner(node: Node) -> None:
     _write_as_the_owner(node, GATEWAY_WRITES, lambda _: True)
 
 
-@mutant("AUTH-220", also="ACC-150 CHAIN-100 MINT-060 MINT-160")
+@mutant("AUTH-220", also="ACC-150 CHAIN-100 MINT-060 MINT-140 MINT-160")
 def payers_relay_for_scoped_keys(node: Node) -> None:
     """Let usage keys of ChainSecured accounts write over HTTP what they hold the scope for."""
     _taken_for_managed(node, lambda found: not found.is_account_key)
