@@ -72,7 +72,7 @@ def old_key_writes_on(node: Node) -> None:
     "CHAIN-100",
     "CHAIN-110",
     each=[*GROUP_WRITES, *KEY_WRITES, *OTHER_WRITES, "remove_pkp_from_group"],
-    also="ACC-150 ACC-160 MODE-280 MODE-290",
+    also="ACC-150 ACC-160 MODE-010 MODE-280 MODE-290",
 )
 def old_key_keeps_one_write(node: Node, function: str) -> None:
     """Let the old master key read, run and do `{function}` after it, and no other write: the node takes it."""
