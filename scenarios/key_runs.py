@@ -143,9 +143,9 @@ def wildcard_covers_all_groups(judge: Judge, node: Node) -> None:
         on.refused(stranger, on.x, control, "UKEY-330")
     # Bob's key is none that is refused everything: it runs in a group of Bob.
     r = node.pkps.create(bob)
-    bound(node, bob, [r], [on.x])
+    bound(node, bob, [r], [on.x, on.y])
     with judge("UKEY-280"):
-        node.signing.must_sign(of_bob, on.x, r)
+        node.signing.must_sign(of_bob, on.y, r)
     on.refused(of_bob, on.x, control, "UKEY-330")
     with judge("UKEY-330"):
         node.signing.must_be_refused(key, on.x, r, control=control)
