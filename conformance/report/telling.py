@@ -29,7 +29,7 @@ from conformance.values.typed_data import domain_fields, message_fields
 
 REFUSED = 400
 USUAL_METHODS = frozenset({"GET", "POST"})
-LONGEST_STEP, LONGEST_IN_FULL = 200, 400
+LONGEST_STEP, LONGEST_IN_FULL = 240, 400
 LONGEST_TEXT, LONGEST_ALONE, LONGEST_CODE = 30, 80, 170
 """Characters of a text inside of a step, of a text that is all of its request, and of an action's code."""
 CODE = "code"
