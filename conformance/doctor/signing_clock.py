@@ -84,7 +84,7 @@ def _guesses() -> Iterator[int]:
 
 
 def _bound(takes: Callable[[int], bool], taken: int, side: int) -> int | None:
-    """The last second on one side that counts; None: one counts that is farther off than the window is wide."""
+    """The last second on one side that counts; None: seconds beyond the window's width count, too."""
     within, beyond = taken, taken + side * (2 * WINDOW_SECONDS + DOUBTFUL_SECONDS)
     if takes(beyond):
         return None

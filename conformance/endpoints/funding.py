@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -147,14 +146,14 @@ class KeyFunder:
         return True
 
 
-def funder_of(profile: Profile, environment: Mapping[str, str] = os.environ) -> Funder | None:
+def funder_of(profile: Profile) -> Funder | None:
     """The source of ether that the profile states; None where there is none. Raises NoFunderKey."""
     if not profile.offers("funded_wallet"):
         return None
     variable = profile.chain.funder_key_variable
     if variable is None:
         return ControlFunder()
-    key = environment.get(variable, "").strip()
+    key = os.environ.get(variable, "").strip()
     if not PRIVATE_KEY.fullmatch(key) or not 0 < int(key, 16) < CURVE_ORDER:
         state = "holds no private key (64 hex digits)" if key else "is not set"
         raise NoFunderKey(f"a private key in the variable {variable}, which the profile names", f"it {state}")

@@ -46,7 +46,7 @@ SERVER_FAULT = 500
 REQUEST, OF_REFUSALS = 2, 4
 """Parts of a key that are the request, and parts of the key of a refusal: the request, then what came."""
 MANY_REQUESTS = 3
-"""Different requests that met one refusal, from which it is about what they share."""
+"""From so many different requests with the same refusal on, the refusal is their common cause."""
 SHOWN_OTHERS = 3
 """How many further requests a headline names that were answered with the same server fault."""
 SHOWN = 160

@@ -111,7 +111,7 @@ def _givers(before: Sequence[Exchanged], found: Sequence[int], objects: Objects,
 
 
 def otherwise_before(before: Sequence[Exchanged], last: Exchanged) -> set[int]:
-    """The newest of the same requests as the last whose answer was another: it shows when that was still right.
+    """The newest request like the last one that was answered otherwise: the last time that it was right.
 
     Where there is none, the newest that another caller sent and that ended with another status, or the newest that
     asked for other pages.

@@ -91,8 +91,8 @@ def _told_by_others(status: Status, by_case: Mapping[str, Outcome]) -> list[str]
 def _is_relevant(outcome: Outcome, status: Status) -> bool:
     """Whether the outcome bears on the requirement.
 
-    A failure that contradicts only other requirements of its case does not, and a request that was accepted wrongly
-    does not break a statement about acceptance alone, whatever it restates.
+    A failure that is charged to other requirements of its case alone does not. A request that was accepted wrongly
+    breaks no statement that demands acceptance alone, nor does a wrong refusal break one that demands refusals.
     """
     demands, departed = status.requirement.demands, DEPARTS_FROM.get(outcome.properties.get("problem", ""))
     restated = () if demands and departed and demands != departed else status.restates

@@ -215,7 +215,7 @@ def _request_line(exchange: Exchanged) -> str:
 
 
 def asked_for(exchange: Exchanged) -> str:
-    """The operation that was called, with a method that no such one has; the request line of other requests.
+    """The operation, with its method where that is unusual; of a request without an operation its request line.
 
     A request to the node's control says what it sets.
     """

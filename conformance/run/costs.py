@@ -74,8 +74,8 @@ def cheapest(
 
     The `judges` are chosen first, where they are cheap: they judge what other cases build on. Without them a failure of
     those would be charged to what they are about.
-    A case that the node's profile rules out is chosen for a requirement only where the profile rules out all its cases,
-    and one of random sequences, which may not come to all that it names, only where no other is left.
+    Then come cases that the node offers. Random sequences, which may not come to all that they name, are taken only
+    where no other case names a requirement; cases that are not offered come last.
     Weighted set cover: again and again the case that costs least for each requirement that is not named yet.
     """
     offered = [case for case in cases if is_offered(case)]

@@ -90,9 +90,8 @@ class Known:
     def faults(self, cases: Sequence[ListedCase], outcomes: Sequence[Outcome]) -> tuple[str, ...]:
         """The faults of the list, after a run of some of the cases.
 
-        An entry is at fault where it has expired, where it matches no case, where a case that it names passed, and
-        where it is a glob or requirement whose cases ran and all passed. An entry whose cases were not selected is not
-        judged.
+        An entry is at fault if it has expired, matches no case, names a case that passed, or is a glob or requirement
+        of which every case that ran passed. An entry whose cases were not selected is not judged.
         """
         faults = [
             f"the known failure {entry.name!r} has expired on {entry.expires} ({entry.link})"

@@ -18,7 +18,7 @@ WAITS_BEHIND_A_GATEWAY = (0.0, 1.0, 2.0, 4.0, 8.0)
 
 
 def when_answered(outcome: Outcome, run: CaseRun, again: Callable[[], Outcome]) -> Outcome:
-    """The outcome of a case, that of a second run where it is not sure that the node's own answer was met.
+    """The outcome of a case; that of a second run if the first may have failed on the way to the node.
 
     Nothing in the specification says how soon an answer comes: a busy machine is late once, a node that hangs again. A
     connection may break on its way, and a gateway answers in the place of a node that restarts. Where connections break

@@ -60,7 +60,7 @@ def _reached(
 
 
 def unexplained(history: Sequence[Answered[State]], before: Collection[State]) -> list[Answered[State]]:
-    """What is left of a history that no order explains without the reads that are not needed for that."""
+    """A history that no order explains, without the reads that it can lose and stay so."""
     kept = [*history]
     for one in history:
         fewer = [other for other in kept if other is not one]

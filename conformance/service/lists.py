@@ -36,13 +36,11 @@ def unchanged_list(session: Session, operation: str, key: str | None, /, **membe
     return list_as_read(session, session.request(operation, key, **members))
 
 
-def list_as_read(session: Session, request: OutgoingRequest, page_size: int | None = None) -> Read:
+def list_as_read(session: Session, request: OutgoingRequest) -> Read:
     """The list that a request asks for as a read; another that asks the same gives the same."""
-    plain = page_size is None and request == OutgoingRequest(
-        request.operation, request.credential, members=request.members
-    )
+    plain = request == OutgoingRequest(request.operation, request.credential, members=request.members)
     asks = f"{request.operation.name} {request.credential} {request.members!r}" if plain else None
-    return Read(request.operation.name, lambda: read_pages(session, request, page_size), asks)
+    return Read(request.operation.name, lambda: read_pages(session, request), asks)
 
 
 def only(items: Iterable[object], name: str, value: object) -> object:

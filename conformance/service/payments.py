@@ -248,9 +248,9 @@ class Payments:
         self.wait_for_credit()
         return accepted
 
-    def buy_by_wallet(self, wallet: SuiteWallet, cents: Cents = USUAL_CENTS) -> PaymentIntent:
+    def buy_by_wallet(self, wallet: SuiteWallet) -> PaymentIntent:
         """Buy credit for the record that a wallet holds."""
-        intent = self.intend_by_wallet(wallet, cents)
+        intent = self.intend_by_wallet(wallet, USUAL_CENTS)
         self.must_pay(intent)
         self.confirm_by_wallet(wallet, intent)
         return intent

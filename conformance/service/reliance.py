@@ -27,7 +27,7 @@ OF_REQUESTS = (
 )
 """Prefixes of the keys that determine how a request is written."""
 OF_ITEMS = ("wire.list_groups.", "wire.list_items.")
-"""Prefixes of the keys whose null means that items lack a member, so that nothing relies on them."""
+"""Prefixes of keys that may be null: items then lack the member, and no case relies on the key."""
 LABELS_SHOWN_BY: Mapping[str, str] = {"list_groups": "wire.add_group.fields.", "list_wallets": "wire.create_wallet."}
 """Lists that show whether the labels of a request were understood: a node may ignore members that it does not know."""
 CONTAINER = "wire.paging.container."

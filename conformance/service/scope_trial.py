@@ -96,7 +96,7 @@ class ScopeTrial:
         return sorted(opened)
 
     def shown_at(self, opened: Collection[str], expected: Collection[str]) -> int | None:
-        """The number of the exchange in which the newest key got what it must not get, or not what it must."""
+        """The number of the exchange that granted the newest key what is forbidden, or refused what it may do."""
         wrong = [operation for operation in self._tried if (operation in opened) != (operation in expected)]
         return self._tried[wrong[0]] if wrong else self._session.last_exchange
 

@@ -76,7 +76,7 @@ class Row:
 
     @property
     def kind(self) -> tuple[object, ...]:
-        """What the row judges, where it goes, and which parts of the request it changes in which way, to whatever."""
+        """What two rows share that are of one kind: judges, flows and the parts that they change, not the values."""
         form = self.form
         changes = [(kind, str(getattr(change, kind))) for change in form.changes if (kind := kind_of(change))]
         given = (form.typed_data, form.raw, form.primary, form.pad_to, form.new_admin, form.signs)
@@ -166,7 +166,7 @@ def _compile_row(row: EnvelopeRow, case: TypedDataCase, index: int, context: Com
 
 
 def _size_and_age(row: EnvelopeRow) -> str:
-    """What a row says of the size of its envelope and of the time at which that is issued, where that matters."""
+    """The size and the age of a row's envelope, for its label; empty where the row sets neither."""
     size = f", of {row.pad_to} bytes" if row.pad_to else ""
     age = f", issued {abs(row.issued)} s {'ahead' if row.issued > 0 else 'ago'}" if row.issued else ""
     return size + age

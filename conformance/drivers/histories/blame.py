@@ -1,4 +1,4 @@
-"""The requirements that a round contradicts whose answers no order explains.
+"""Which requirements a round breaks, if no order of its requests explains the answers.
 
 The driver `model` knows what a wrong answer or list contradicts after each operation. Here several operations come
 before a list: those count that are about the wrong object.

@@ -148,7 +148,7 @@ def envelope_of_another_form_is_refused(node: Node, is_of_it: Callable[[Members]
     wrap(node.envelopes, "parts", check)
 
 
-@mutant("ENV-440")
+@mutant("ENV-440", also="ENV-320 LIM-010")
 def undeclared_members_are_ignored(node: Node) -> None:
     """Ignore members that `types` does not declare, though the profile says that they are refused."""
 

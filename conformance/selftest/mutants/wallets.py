@@ -93,12 +93,12 @@ def wallet_is_in_one_group(node: Node) -> None:
     wrap(node.accounts, "add_pkp_to_group", add)
 
 
-def _leave_others(node: Node, acting_key: int, group_id: int, wallet: bytes, remove: Write | None = None) -> None:
+def _leave_others(node: Node, acting_key: int, group_id: int, wallet: bytes) -> None:
     account = node.accounts.key_info(acting_key).account_hash
     for group in node.accounts.groups(account, 0, 100):
         listed = [found.id for found in node.accounts.wallets_in_group(account, group.id, 0, 100)]
         if group.id != group_id and wallet in listed:
-            (remove or node.accounts.remove_pkp_from_group)(account, group.id, wallet)
+            node.accounts.remove_pkp_from_group(account, group.id, wallet)
 
 
 @mutant("PKP-090", also="ERR-160")

@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import datetime
 
 from pydantic import JsonValue
 
@@ -14,7 +13,7 @@ from conformance.selftest.tools.alter import members, wrap
 from reference_node.node import Node
 from reference_node.tee.attestation import Evidence
 from reference_node.tee.boot import boot_events
-from reference_node.tee.collateral import Collateral, CollateralForm, make_collateral, pccs_answers
+from reference_node.tee.collateral import CollateralForm, make_collateral, pccs_answers
 from reference_node.tee.dns import Zone
 from reference_node.tee.documents import Document, checksums, json_document
 from reference_node.tee.event_log import replay, runtime_events
@@ -116,9 +115,9 @@ def become(node: Node, identity: Identity, *, registered: bool = True) -> None:
         node.attestation.authorisation.register(identity.compose_hash)
 
 
-def run_application(node: Node, app_compose: str, *, registered: bool = True) -> None:
-    """Run another application, all of it measured and shown."""
-    become(node, replace(node.attestation.identity, app_compose=app_compose), registered=registered)
+def run_application(node: Node, app_compose: str) -> None:
+    """Run another application, all of it measured, shown and registered."""
+    become(node, replace(node.attestation.identity, app_compose=app_compose), registered=True)
 
 
 def run_compose_file(node: Node, change: Callable[[str], str]) -> None:
@@ -186,16 +185,9 @@ def change_platform(node: Node, change: Callable[[PlatformForm], PlatformForm]) 
     node.attestation.platform = Platform(usual.seed, usual.now, change(usual.form))
 
 
-def serve_collateral(
-    node: Node,
-    *,
-    platform: Platform | None = None,
-    issued: datetime | None = None,
-    form: CollateralForm | None = None,
-    change: Callable[[Collateral], Collateral] = lambda collateral: collateral,
-) -> None:
-    """Serve collateral of this platform and form, changed at the end, in place of the node's."""
-    answers = pccs_answers(change(make_collateral(platform or node.attestation.platform, issued, form)))
+def serve_collateral(node: Node, form: CollateralForm) -> None:
+    """Serve collateral of this form in place of the node's."""
+    answers = pccs_answers(make_collateral(node.attestation.platform, None, form))
     wrap(node.attestation, "pccs", lambda _: answers)
 
 

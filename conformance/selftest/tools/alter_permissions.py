@@ -23,12 +23,11 @@ def acts_as_owner(node: Node, method: str, when: Callable[[Permissions], bool] =
     wrap(node.accounts, method, write_for)
 
 
-def refused_to_usage_keys(node: Node, method: str, when: Callable[[Permissions], bool] = lambda _: True) -> None:
-    """Refuse this write to usage keys with such permissions, whatever they hold."""
+def refused_to_usage_keys(node: Node, method: str) -> None:
+    """Refuse this write to usage keys, whatever they hold."""
 
     def write_for(write: Write, acting_key: int, *arguments: object) -> object:
-        permissions = permissions_of(node, acting_key)
-        if permissions is not None and when(permissions):
+        if permissions_of(node, acting_key) is not None:
             raise Forbidden("scope-missing", "this usage key lacks the scope")
         return write(acting_key, *arguments)
 

@@ -79,9 +79,9 @@ def target_node(
 
 
 @contextmanager
-def served_node(alter: Callable[[Node], None], faults: ServerFaults | None = None) -> Iterator[dict[str, JsonValue]]:
+def served_node(alter: Callable[[Node], None]) -> Iterator[dict[str, JsonValue]]:
     """Serve a freshly built reference node, altered; what its ready file would hold."""
-    with ServedNode(alter, faults) as node:
+    with ServedNode(alter) as node:
         yield node.ready
 
 

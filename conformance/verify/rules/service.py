@@ -26,7 +26,7 @@ def _digest(text: str) -> bytes:
 
 
 def check_measured(measured: bytes, reading: Reading, notes: Notes, where: str) -> None:
-    """Raise Fault unless a log measured the compose hash of /info, which is wrong if the log has that of what runs."""
+    """Raise Fault if a log measured another compose hash than /info shows; /info is at fault if the log is right."""
     info = reading.info
     if measured != info.compose_hash:
         if measured == _digest(info.app_compose):
