@@ -25,6 +25,7 @@ from conformance.problems import (
 from conformance.profile import Profile
 from conformance.profile.operations import PERMISSION_ARRAYS, PERMISSION_FLAGS
 from conformance.service.acceptance import must_accept, raise_for_trouble
+from conformance.service.labels import SHOWN_LABELS
 from conformance.service.refusal import ExpectedRefusal, check_refusal
 from conformance.service.runs import returned
 from conformance.service.sizes import U64
@@ -55,20 +56,9 @@ TAKES = {
 }
 """The requirement about the request of each operation."""
 LABEL = {
-    ("add_group", "group_name"): ("name", "GRP-020"),
-    ("add_group", "group_description"): ("description", "GRP-030"),
-    ("update_group", "name"): ("name", "GRPLIFE-020"),
-    ("update_group", "description"): ("description", "GRPLIFE-030"),
-    ("add_usage_api_key", "name"): ("name", "UKEY-020"),
-    ("add_usage_api_key", "description"): ("description", "UKEY-030"),
-    ("update_usage_api_key", "name"): ("name", "EP-130"),
-    ("update_usage_api_key", "description"): ("description", "EP-130"),
-    ("update_usage_api_key_metadata", "name"): ("name", "KEYLIFE-060"),
-    ("update_usage_api_key_metadata", "description"): ("description", "KEYLIFE-060"),
-    ("add_action", "name"): ("name", "ACT-060"),
-    ("add_action", "description"): ("description", "ACT-060"),
-    ("update_action_metadata", "name"): ("name", "EP-300"),
-    ("update_action_metadata", "description"): ("description", "EP-300"),
+    (operation, f"group_{label}" if operation == "add_group" else label): (label, requirement)
+    for operation, labels in SHOWN_LABELS.items()
+    for label, requirement in labels.items()
 }
 """By request member: the member of the listed item that shows it, and the requirement that says so."""
 PERMISSION = {"add_usage_api_key": "UKEY-010", "update_usage_api_key": "KEYLIFE-020"}

@@ -14,16 +14,16 @@ from conformance.drivers.model import blame
 from conformance.drivers.model.plan import Planned
 from conformance.drivers.model.views import Check
 from conformance.service.histories import left_by, met_in
+from conformance.service.labels import SHOWN_LABELS
 from conformance.values.json_values import member, printed
 
 WHOLE: blame.Ids = ("GRPLIFE-230",)
 """Broken where writes to one group mix, or where one takes back what another did."""
 ONCE: dict[str, blame.Ids] = {"actions": ("ACT-180",), **dict.fromkeys(INSIDE, ("GRP-230",))}
 """Broken where a list shows an item twice."""
-OF_ADDED_KEYS: blame.Ids = ("UKEY-020", "UKEY-030")
+OF_ADDED_KEYS: blame.Ids = tuple(SHOWN_LABELS["add_usage_api_key"].values())
 """Broken where as many usage keys are listed as there are, with other labels."""
-OF_ADDED_ACTIONS: blame.Ids = ("ACT-060",)
-EVERY = frozenset({*WHOLE, *OF_ADDED_KEYS, *OF_ADDED_ACTIONS, *(name for ids in ONCE.values() for name in ids)})
+EVERY = frozenset({*WHOLE, *OF_ADDED_KEYS, *(name for ids in ONCE.values() for name in ids)})
 """What is named here and not by the driver `model`."""
 
 
@@ -95,8 +95,6 @@ def _of_write(write: Write, failed: Failed, reading: Reading, check: Check) -> I
     if write.act.group and (what in INSIDE or check.aspect in {"name", "description"}):
         yield from WHOLE
         return
-    if (operation, what) == ("add_action", "actions") and check.aspect == "labels":
-        yield from OF_ADDED_ACTIONS
     if (operation, what) == ("add_usage_api_key", "keys") and _shows_as_many(failed, reading):
         yield from OF_ADDED_KEYS
         return

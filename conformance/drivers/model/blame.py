@@ -13,6 +13,7 @@ from conformance.drivers.model.plan import Planned
 from conformance.drivers.model.ruling import Reason
 from conformance.drivers.model.views import Check, Look
 from conformance.service.execution_rule import ANY
+from conformance.service.labels import SHOWN_LABELS
 
 Ids = tuple[str, ...]
 
@@ -119,17 +120,26 @@ ALWAYS: Ids = ("LIST-170",)
 ANOTHERS: Ids = ("ACC-120",)
 """Broken when objects of another account changed."""
 AFTER: dict[tuple[str, str, str], Ids] = {
+    **{
+        (operation, "groups", label): (SHOWN_LABELS[operation][label],)
+        for operation in ("add_group", "update_group")
+        for label in ("name", "description")
+    },
+    **{
+        (operation, "keys", "description"): (SHOWN_LABELS[operation]["description"],)
+        for operation in ("add_usage_api_key", "update_usage_api_key", "update_usage_api_key_metadata")
+    },
+    **{
+        (operation, "actions", "labels"): (SHOWN_LABELS[operation]["name"],)
+        for operation in ("add_action", "update_action_metadata")
+    },
     ("create_wallet", "wallets", "existence"): ("EP-350",),
     ("add_group", "groups", "existence"): ("GRPLIFE-010",),
     ("add_group", "groups", "order"): ("LIST-010",),
-    ("add_group", "groups", "name"): ("GRP-020",),
-    ("add_group", "groups", "description"): ("GRP-030",),
     ("add_group", "wallets of a group", "members"): ("GRP-040",),
     ("add_group", "actions of a group", "members"): ("GRP-050",),
     ("update_group", "groups", "existence"): ("GRPLIFE-090",),
     ("update_group", "groups", "order"): ("LIST-030",),
-    ("update_group", "groups", "name"): ("GRPLIFE-020",),
-    ("update_group", "groups", "description"): ("GRPLIFE-030",),
     ("update_group", "wallets of a group", "members"): ("GRPLIFE-040",),
     ("update_group", "actions of a group", "members"): ("GRPLIFE-050",),
     ("remove_group", "groups", "existence"): ("GRPLIFE-100",),
@@ -139,18 +149,13 @@ AFTER: dict[tuple[str, str, str], Ids] = {
     ("add_action_to_group", "actions of a group", "members"): ("EP-360",),
     ("remove_action_from_group", "actions of a group", "members"): ("EP-210",),
     ("add_action", "actions", "existence"): ("EP-280",),
-    ("add_action", "actions", "labels"): ("EP-280",),
-    ("update_action_metadata", "actions", "labels"): ("EP-300",),
     ("delete_action", "actions", "existence"): ("EP-290",),
     ("delete_action", "actions of a group", "members"): ("ACT-200",),
     ("add_usage_api_key", "keys", "existence"): ("KEYLIFE-010",),
-    ("add_usage_api_key", "keys", "description"): ("UKEY-030",),
     ("add_usage_api_key", "keys", "fields"): ("UKEY-010",),
     ("update_usage_api_key", "keys", "existence"): ("KEYLIFE-130",),
-    ("update_usage_api_key", "keys", "description"): ("KEYLIFE-130",),
     ("update_usage_api_key", "keys", "fields"): ("KEYLIFE-020", "KEYLIFE-030"),
     ("update_usage_api_key_metadata", "keys", "existence"): ("KEYLIFE-060",),
-    ("update_usage_api_key_metadata", "keys", "description"): ("KEYLIFE-060",),
     ("update_usage_api_key_metadata", "keys", "fields"): ("KEYLIFE-070",),
     ("remove_usage_api_key", "keys", "existence"): ("KEYLIFE-090",),
 }
