@@ -834,8 +834,8 @@ def all_stays_beside_the_admins_own_account(judge: Judge, node: Node) -> None:
         "list_wallets_in_group": ("MODE-050", {"group_id": on.g}),
         "list_actions": ("MODE-050", {"group_id": on.g}),
     }
-    before = {name: read_list(node.session, name, key, **members) for name, (_, members) in lists.items()}
     node.signing.must_sign(on.key, on.x, on.p)
+    before = {name: read_list(node.session, name, key, **members) for name, (_, members) in lists.items()}
     node.accounts.convert(on.alice, carol)
     with judge("MODE-080", why="a usage key of before opens the account"):
         read_list(node.session, "list_groups", key)

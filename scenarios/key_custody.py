@@ -246,8 +246,10 @@ def same_key_every_time(judge: Judge, node: Node) -> None:
         with judge.apart():
             signer = signer_of_message(text, member(member(result, "signatures"), str(number)))
             judge.same_hex(signer, on.p.address, "the signer of each text in one run")
+    answers = send_at_once(node.session, [node.signing.request(on.key, one, on.p)] * 6)
+    judge.set_up(all(answer.accepted for answer in answers), "six runs at the same time")
     with judge():
-        for answer in send_at_once(node.session, [node.signing.request(on.key, one, on.p)] * 6):
+        for answer in answers:
             node.signing.signed(answer, on.p)
     # Through another group, with another key, after other wallets were made.
     node.pkps.create(on.owner)
