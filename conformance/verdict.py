@@ -144,6 +144,8 @@ class Failure:
     """All exchanges of the case, where it failed."""
     hint: str = ""
     """What to look at where the node is right: mostly the key of the profile whose other value explains what came."""
+    beside: tuple[str, ...] = ()
+    """The further failures of the case: where, what was expected and what came."""
 
 
 class CellVerdict(StrEnum):

@@ -16,8 +16,10 @@ class StepProblem(Problem):
         self.got = got
         self.exchange = exchange
         """Number of the exchange in the case's log that shows it."""
+        self.beside: tuple[str, ...] = ()
+        """The further failures of the case: where, what was expected and what came."""
         self.others: tuple[int, ...] = ()
-        """Those that show the failures beside it."""
+        """The numbers of the exchanges that show those."""
         self.step = ""
         """The label of the step; the step that raised the problem fills it in."""
         self.requirements: tuple[str, ...] = ()
@@ -34,10 +36,6 @@ class StepProblem(Problem):
     def told(self) -> str:
         """What was expected and what came."""
         return f"expected {self.expected}; got {self.got}"
-
-
-MOST_OF_OTHERS = 1_500
-"""The number of characters in which a failure shows the failures beside it."""
 
 
 class Departure(StepProblem):
@@ -58,12 +56,17 @@ class Departure(StepProblem):
             raise SetupFailed.of(self) from self
         self.judged = True
 
+    @property
+    def told_beside(self) -> tuple[str, ...]:
+        """It and the failures beside it, as another failure names them."""
+        return (f"{self.step}: {self.told}" if self.step else self.told, *self.beside)
+
     @classmethod
     def first_of(cls, failures: Sequence[Departure]) -> Departure:
         """The first of several independent failures, with the requirements of all of them.
 
-        Failures that depend on assumed profile values count only where there are no others. The text of the first
-        failure lists the others. A refusal with another status than it must have comes after all else: it tells least.
+        Failures that depend on assumed profile values count only where there are no others. A refusal with another
+        status than it must have comes after all else: it tells least.
         """
         certain = [failure for failure in failures if not failure.assumed] or list(failures)
         certain.sort(key=lambda failure: failure.was_refused)
@@ -71,11 +74,7 @@ class Departure(StepProblem):
         first.requirements = tuple(dict.fromkeys(name for failure in certain for name in failure.requirements))
         shown_by = (number for one in certain for number in (one.exchange, *one.others) if number is not None)
         first.others = tuple(number for number in dict.fromkeys(shown_by) if number != first.exchange)
-        if others := "; ".join(
-            f"{failure.step}: {failure.told}" if failure.step else failure.told for failure in certain[1:]
-        ):
-            shown = others if len(others) <= MOST_OF_OTHERS else f"{others[:MOST_OF_OTHERS]}…"
-            first.got += f" (and {len(certain) - 1} more: {shown})"
+        first.beside += tuple(line for failure in certain[1:] for line in failure.told_beside)
         return first
 
 

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from conformance.endpoints.redaction import without_users
-from conformance.report.difference import difference, without_others
+from conformance.report.difference import difference
 from conformance.report.objects import Names
 from conformance.report.results import CaseResult, ExchangeShown, FailureShown
 from conformance.report.story import LEAST_STEPS, MOST_STEPS, Story, story
@@ -70,7 +70,9 @@ def _lines(outcome: Outcome | CaseResult, led: Story, order: Sequence[str], also
 
 def story_of(failure: Failure | FailureShown | None, most: int = MOST_STEPS) -> Story:
     """The story that led to a failure; an empty one where none was kept."""
-    return story(failure.conversation, f"{failure.expected} {failure.got}", most) if failure else Story()
+    if failure is None:
+        return Story()
+    return story(failure.conversation, " ".join([failure.expected, failure.got, *failure.beside]), most)
 
 
 def rows(failure: Failure | FailureShown, case: str, names: Names) -> Iterator[tuple[str, str]]:
@@ -78,19 +80,19 @@ def rows(failure: Failure | FailureShown, case: str, names: Names) -> Iterator[t
     step = failure.step
     told = [("at", f"{case.partition('::')[0]}.py, {step}" if step.startswith("line ") else step)]
     told += [("expected", failure.expected)]
-    got, others = without_others(failure.got)
-    told += difference(failure.expected, got) or [("got", in_short(got))]
+    told += difference(failure.expected, failure.got) or [("got", in_short(failure.got))]
     yield from ((name, names.shown(text)) for name, text in told if text)
-    if others and not _is_told(others, failure):
-        yield "and", cut(names.shown(in_short(others)), LONGEST_OTHERS)
+    if failure.beside and not _is_told(failure):
+        others = f"{len(failure.beside)} more: {'; '.join(map(in_short, failure.beside))}"
+        yield "and", cut(names.shown(others), LONGEST_OTHERS)
     yield from [("hint", names.shown(failure.hint))] if failure.hint else []
 
 
-def _is_told(others: str, failure: Failure | FailureShown) -> bool:
+def _is_told(failure: Failure | FailureShown) -> bool:
     """Whether the story tells all of the failures beside the first, which say the same of other requests."""
     shown = failure.conversation.others if failure.conversation else ()
-    same = others.count(f"expected {failure.expected}; got ")
-    return 0 < same == len(shown) == int(others.partition(" ")[0])
+    same = sum(f"expected {failure.expected}; got " in other for other in failure.beside)
+    return same == len(shown) == len(failure.beside)
 
 
 def _statements(names: Sequence[str]) -> Iterator[str]:

@@ -9,8 +9,6 @@ import yaml
 
 from conformance.values.json_text import parse, written
 
-OTHERS = re.compile(r" \(and (\d+ more): (.*)\)$", re.DOTALL)
-"""The further failures of a case, which follow its first one."""
 LONGEST_COMPARED = 20_000
 """Characters of values whose parts are compared with one another."""
 VALUE = re.compile(
@@ -43,12 +41,6 @@ def difference(expected: str, got: str) -> Sequence[tuple[str, str]]:
         return [("differs", f"in the item with {same}: {'; '.join(_differing('', missing[0], extra[0]))}")]
     sides = [(name, written(items)) for name, items in (("missing", missing), ("too many", extra)) if items]
     return sides or ([("order", f"another: {written(found)}")] if len(wanted) > 1 else [])
-
-
-def without_others(got: str) -> tuple[str, str]:
-    """What came of the first failure of a case, and the others that follow it in the text."""
-    others = OTHERS.search(got)
-    return (got[: others.start()], f"{others[1]}: {others[2]}") if others else (got, "")
 
 
 def _differing(place: str, wanted: object, found: object) -> Iterator[str]:

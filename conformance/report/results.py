@@ -149,6 +149,8 @@ class FailureShown(Part):
     """All exchanges of a case that failed, as far as their size permits."""
     hint: str = ""
     """What to look at where the node is right: mostly the key of the profile whose other value explains what came."""
+    beside: tuple[str, ...] = ()
+    """The further failures of the case: where, what was expected and what came."""
 
 
 class CellResult(Part):

@@ -193,15 +193,13 @@ def in_short(text: str) -> str:
 
 DETAIL = re.compile(r'"detail": *"([^"\\]*)$')
 """What a problem document says, whose end was cut off."""
-MORE = re.compile(r" \(and \d+ more: |$")
 
 
 def _end_of_document(text: str, begin: int) -> int:
-    """Where a JSON document in a text ends; where it was cut off, the end of the text that belongs to it."""
+    """Where a JSON document in a text ends; where it was cut off, the end of the text."""
     with suppress(ValueError, RecursionError):
         return json.JSONDecoder().raw_decode(text, begin)[1]
-    found = MORE.search(text, begin)
-    return found.start() if found else len(text)
+    return len(text)
 
 
 RPC_METHOD = re.compile(r'"method":\s*"(\w+)"')

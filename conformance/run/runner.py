@@ -52,6 +52,8 @@ CLEAN_UP_SECONDS = 5.0
 
 LONGEST_TEXT = 20_000
 """Characters that are kept of what was expected, and of what came: both may hold texts of the node."""
+MOST_BESIDE = 100
+"""How many of a case's further failures are kept."""
 LONGEST_IN_REASON = 400
 """Characters of each in the reason, which is told in one line."""
 
@@ -166,15 +168,17 @@ def _departed(case: Case, problem: StepProblem, run: CaseRun, began: float) -> O
     replay = hide(problem.replay) if problem.replay else None
     shown = None if problem.exchange is None else exchange
     expected, got = (run.secrets.tell_beginning(text, LONGEST_TEXT) for text in (problem.expected, problem.got))
-    exchanges = _conversation(run, last, problem.others, got) if verdict is Verdict.FAIL else None
-    failure = Failure(problem.step, expected, got, shown, replay, exchanges)
+    beside = tuple(run.secrets.tell_beginning(text, LONGEST_IN_REASON) for text in problem.beside[:MOST_BESIDE])
+    exchanges = _conversation(run, last, problem.others, " ".join([got, *beside])) if verdict is Verdict.FAIL else None
+    failure = Failure(problem.step, expected, got, shown, replay, exchanges, beside=beside)
     explains = assumed_that_explains(assumed, problem, case, run, failure, exchange) if assumed else ""
     if explains:
         assumed = {explains: assumed[explains], **assumed}
     told = hint(assumed, explains) if assumed else stated_hint(problem, run, failure, exchange) or _hint(problem, run)
     failure = replace(failure, hint=told)
     expected, got = (cut(text, LONGEST_IN_REASON) for text in (expected, got))
-    reason = f"{problem.cause}: expected {expected}; got {got}{f'; {told}' if told else ''}"
+    more = f" (and {len(problem.beside)} more)" if problem.beside else ""
+    reason = f"{problem.cause}: expected {expected}; got {got}{more}{f'; {told}' if told else ''}"
     outcome = _outcome(case, verdict, reason, began, failure=failure, problem=ASSUMED if assumed else problem.code)
     return replace(outcome, contradicted=problem.requirements, assumed=assumed, explains=explains)
 

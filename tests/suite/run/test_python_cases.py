@@ -126,10 +126,8 @@ def test_case_goes_on_after_a_failure_that_stands_apart(outcome: Outcomes) -> No
     found = outcome(text)
     assert (found.verdict, found.contradicted) == (Verdict.FAIL, ("GRP-010", "GRP-030"))
     assert found.failure is not None
-    assert (found.failure.step, found.failure.got) == (
-        "line 14",
-        "1 (and 1 more: line 14: expected the value to be 2; got 3)",
-    )
+    assert (found.failure.step, found.failure.got) == ("line 14", "1")
+    assert found.failure.beside == ("line 14: expected the value to be 2; got 3",)
 
 
 def test_failure_that_stands_apart_says_of_how_many_checks_it_is(outcome: Outcomes) -> None:
@@ -147,7 +145,7 @@ def test_failure_that_stands_apart_says_of_how_many_checks_it_is(outcome: Outcom
     assert found.failure is not None
     right = "not 3, 1 above 0; not 3, 2 above 0; not 3, 4 above 0"
     assert found.failure.step == f"line 13 (1 of 5 such checks failed; right: {right})"
-    assert "(and 1 more: line 15: " in found.failure.got
+    assert [one.partition(":")[0] for one in found.failure.beside] == ["line 15"]
 
 
 def test_failure_shows_the_exchange_that_answered_what_is_wrong(outcome: Outcomes) -> None:
@@ -166,7 +164,7 @@ def test_failure_shows_the_exchange_that_answered_what_is_wrong(outcome: Outcome
     assert found.failure.exchange.url.endswith("/new_account")
 
 
-def test_many_failures_that_stand_apart_are_cut_with_a_mark(outcome: Outcomes) -> None:
+def test_many_failures_that_stand_apart_are_kept_beside_the_first(outcome: Outcomes) -> None:
     text = """
         @case("many", requirements=["GRP-010"])
         def many(judge: Judge, accounts: Accounts) -> None:
@@ -177,8 +175,8 @@ def test_many_failures_that_stand_apart_are_cut_with_a_mark(outcome: Outcomes) -
     """
     found = outcome(text)
     assert found.failure is not None
-    assert "(and 19 more: line " in found.failure.got
-    assert found.failure.got.endswith("…)")
+    assert len(found.failure.beside) == 19
+    assert found.reason.endswith("(and 19 more)")
 
 
 def test_trouble_after_a_failure_that_stands_apart_leaves_the_failure(outcome: Outcomes) -> None:
