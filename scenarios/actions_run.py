@@ -1,6 +1,8 @@
-"""Runs of actions, where cases compute: what goes in, what comes out, and what is logged.
+"""Runs of actions: what is run, what goes in, what comes out, and what is logged.
 
-Specification: "What the service does" 2 and run action of "Endpoints / Wallets and actions".
+Specification: "What the service does" 2 and run action of "Endpoints / Wallets and actions". Which runs are permitted
+is the matter of other packs. How a node answers code that fails is silent (EXEC-320). No case takes any global of the
+sandbox for granted but `console.log` and what JavaScript itself has.
 """
 
 from __future__ import annotations
@@ -8,20 +10,26 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from conformance.cases import Judge, case
 from conformance.service.acceptance import must_accept
 from conformance.service.at_once import send_at_once
 from conformance.service.bindings import bound
+from conformance.service.lists import IN_GROUP, unchanged_list
 from conformance.service.node import Node
+from conformance.service.pkps import Pkp
+from conformance.service.refusal import Refusals, must_refuse
 from conformance.service.runs import Run
 from conformance.service.sizes import NUMBERS
-from conformance.values.ids import UsageKey
-from conformance.values.json_values import member, printed
+from conformance.values.ids import ApiKey, GroupId, UsageKey
+from conformance.values.json_text import written
+from conformance.values.json_values import MISSING, member, printed
 
 NEEDS = ("managed_accounts",)
 FORMS = "wire.group.cid_wildcard_form"
+ILL_FORMED = ("malformed", "invalid")
+LISTS = ("list_groups", "list_wallets", "list_api_keys", "list_actions")
 
 RETURNED: Mapping[str, object] = {
     "'a text'": "a text",
@@ -227,11 +235,17 @@ OF_EITHER_END = (
 """Code that a node may take for an error or not."""
 
 
+ONE = "async function main() { return 1; }"
+
+
 @dataclass(frozen=True)
 class Runner:
     """A usage key that runs whatever code it likes: its group lists a wallet and permits all actions."""
 
     node: Node
+    owner: ApiKey
+    p: Pkp
+    g: GroupId
     key: UsageKey
 
     def run(self, code: str, params: Mapping[str, object] | None = None) -> Run:
@@ -239,17 +253,73 @@ class Runner:
         return self.node.runs.run(self.key, code, params=params)
 
 
-def runner(node: Node) -> Runner:
+def untried_runner(node: Node) -> Runner:
     """Make it in a fresh account."""
     alice = node.accounts.new().key
-    group = bound(node, alice, [node.pkps.create(alice)], [node.groups.all_actions])
-    key = node.usage_keys.executing_in(alice, group)
+    p = node.pkps.create(alice)
+    g = bound(node, alice, [p], [node.groups.all_actions])
+    return Runner(node, alice, p, g, node.usage_keys.executing_in(alice, g))
+
+
+def runner(node: Node) -> Runner:
+    """Make it, and show that the node accepts its runs."""
+    made = untried_runner(node)
     # Whether the group permits it is for others to judge, and so is how the run ends.
-    must_accept(node.session.send(node.runs.request(key, "async function main() { return 1; }")))
-    return Runner(node, key)
+    must_accept(node.session.send(node.runs.request(made.key, ONE)))
+    return made
 
 
 # ------------------------------------------------------------------------------------------------------ response
+
+
+@case(
+    "answers-response-and-logs", requirements=["EP-380", "EXEC-140", "EXEC-150", "EXEC-370"], needs=NEEDS, uses=[FORMS]
+)
+def answers_response_and_logs(judge: Judge, node: Node) -> None:
+    """A run with code and parameters answers `response` and `logs`, for either kind of key."""
+    on = untried_runner(node)
+    judge_answer(judge, node, on.key)
+    # Whether the account key runs anything is for others to say.
+    node.runs.run(on.owner, ONE)
+    judge_answer(judge, node, on.owner)
+
+
+def judge_answer(judge: Judge, node: Node, key: str) -> None:
+    """A run with this key answers what `main` returns of its parameters, and what it logs."""
+    code = """
+        async function main(params) {
+          console.log("logged " + params.word);
+          return "returned " + params.word;
+        }
+    """
+    with judge("EP-380", "EXEC-140"):
+        run = node.runs.run(key, code, params={"word": node.label})
+        for name in ("response", "logs"):
+            judge.that(member(run.answer.value, name) is not MISSING, f"an answer with `{name}`", run.answer.value)
+    with judge.apart("EXEC-150", "EXEC-370"):
+        judge.same(run.result, f"returned {node.label}", "`response`, which carries what `main` returns,")
+    with judge.apart("EXEC-140"):
+        logs = text_of(run.logs)
+        judge.that(f"logged {node.label}" in logs, "`logs` that hold what the action wrote to the console", logs)
+
+
+@case(
+    "nothing-returned",
+    requirements=["EXEC-370"],
+    needs=NEEDS,
+    uses=[FORMS, {"exec.response_form": ["value", "parsed_text"]}, {"exec.nothing_returned": "null_or_absent"}],
+)
+def nothing_returned(judge: Judge, node: Node) -> None:
+    """A `main` that returns nothing ends without an error, and `response` makes nothing up."""
+    on = untried_runner(node)
+    for body in ("", "return undefined;", "return null;"):
+        with judge.apart():
+            answer = on.run(f"async function main() {{ console.log('here'); {body} }}").answer.value
+            # JSON has no undefined: null, or no such member.
+            nothing = isinstance(answer, dict) and answer.get("response") is None
+            judge.that(
+                nothing, f"an answer of which `response` is null or missing, after {body or 'no return'}", answer
+            )
 
 
 @case("response-carries-every-value", requirements=["EXEC-370"], needs=NEEDS, uses=[FORMS])
@@ -504,6 +574,127 @@ def error_is_told_in_the_logs(judge: Judge, node: Node) -> None:
 
 # ----------------------------------------------------------------------------------------------------- isolation
 
+LEAVES = """// A node may freeze what a run finds: then nothing can be left there.
+var declared = "left";
+for (const place of [
+  globalThis, Object.prototype, Array.prototype, Function.prototype, Promise.prototype, JSON, Math, console,
+  JSON.stringify,
+]) {
+  try { place.left = "left"; } catch {}
+}
+async function main(params) {
+  try { globalThis.parameters = params; } catch {}
+  return {word: params.word};
+}
+"""
+LOOKS = """async function main() {
+  const names = ["left", "declared", "parameters", "word"];
+  const places = {
+    globals: globalThis, objects: Object.prototype, arrays: Array.prototype, functions: Function.prototype,
+    promises: Promise.prototype, json: JSON, math: Math, console: console, stringify: JSON.stringify,
+  };
+  const found = [];
+  for (const [place, object] of Object.entries(places)) {
+    for (const name of names) if (object[name] !== undefined) found.push(place + "." + name);
+  }
+  return {found, works: JSON.stringify([1, {a: 2}]) + Math.max(1, 2)};
+}
+"""
+"""Looks for what `LEAVES` leaves behind."""
+
+
+@case("runs-leave-nothing-behind", requirements=["EXEC-270"], needs=NEEDS, uses=[FORMS])
+def runs_leave_nothing_behind(judge: Judge, node: Node) -> None:
+    """A run does not see what an earlier run changed in globals, prototypes and the library."""
+    bob, alice = untried_runner(node), untried_runner(node)
+    for _ in range(3):
+        left = alice.run(LEAVES, {"word": node.label}).result
+        judge.set_up(left == {"word": node.label}, "a run that could leave something behind")
+        for what, other in {"the same account": alice, "another account": bob}.items():
+            found = other.run(LOOKS).result
+            with judge.apart():
+                judge.same(found, {"found": [], "works": '[1,{"a":2}]2'}, f"what a run of {what} finds after it")
+
+
+COUNTS = """let count = 0;
+async function main() {
+  count++;
+  const before = globalThis.calls || 0;
+  try { globalThis.calls = before + 1; } catch {}
+  return {count, before};
+}
+"""
+REPLACES = """try { Math.max = () => -1; } catch {}
+try { Object.keys = () => ["left"]; } catch {}
+try { Array.prototype.map = () => ["left"]; } catch {}
+try { console.log = () => {}; } catch {}
+async function main() { return 1; }
+"""
+LOOKS_AND_WRITES = """async function main() {
+  console.log("written");
+  const left = [globalThis.left, globalThis.calls].filter(value => value !== undefined);
+  return {left, works: [Math.max(1, 2), Object.keys({a: 1})[0], [1].map(String)[0]]};
+}
+"""
+"""Looks for what the code of `left_by` leaves behind, and for what `REPLACES` replaces."""
+
+
+def left_by(label: str) -> str:
+    """Code that changes globals and writes a mark to the logs, for other code to stand behind."""
+    return f"""
+        try {{ globalThis.left = "left"; }} catch {{}}
+        try {{ globalThis.calls = (globalThis.calls || 0) + 1; }} catch {{}}
+        console.log("mark of {label}");
+    """
+
+
+@case("no-run-leaves-anything-behind", requirements=["EXEC-270"], needs=NEEDS, uses=[FORMS])
+def no_run_leaves_anything_behind(judge: Judge, node: Node) -> None:
+    """A run does not see what an earlier run changed, even if that failed, was refused or had the same code."""
+    alice = node.accounts.new().key
+    p, q = node.pkps.create_several(alice, 2)
+    key = node.usage_keys.executing_in(alice, bound(node, alice, [p], [node.groups.all_actions]))
+    leaves, sign = left_by(node.label), node.actions.source("sign_message")
+    judge.set_up("written" in text_of(node.runs.run(key, LOOKS_AND_WRITES).logs), "logs that hold what a run wrote")
+    permitted = node.runs.must_succeed(node.signing.request(key, leaves + sign, p))
+    node.signing.must_be_refused(key, leaves + sign, q, control=permitted.accepted)
+    must_see_nothing(judge, node, key, "was refused")
+    for how, code in {
+        "throws": f"{leaves}async function main() {{ throw new Error('x'); }}",
+        "throws outside of `main`": f"{leaves}throw new Error('x');",
+        "replaces functions": REPLACES,
+    }.items():
+        node.runs.any_end(node.runs.request(key, code))
+        must_see_nothing(judge, node, key, how)
+    for number in range(3):
+        result = node.runs.run(key, COUNTS).result
+        with judge.apart():
+            judge.same(result, {"count": 1, "before": 0}, f"what run {number + 1} of the same code finds")
+
+
+def must_see_nothing(judge: Judge, node: Node, key: str, how: str) -> None:
+    """The next run sees no globals, replaced functions or logs of the run before it."""
+    run = node.runs.run(key, LOOKS_AND_WRITES)
+    logs = text_of(run.logs)
+    with judge.apart():
+        judge.same(run.result, {"left": [], "works": [2, "a", "1"]}, f"what a run finds after one that {how}")
+        own = "written" in logs and f"mark of {node.label}" not in logs
+        judge.that(own, f"the logs of the run itself, and nothing of the one before, which {how}", logs)
+
+
+@case("host-is-out-of-reach", requirements=["EXEC-280"], needs=NEEDS, uses=[FORMS])
+def host_is_out_of_reach(judge: Judge, node: Node) -> None:
+    """An action finds no environment, files or processes of the host, also behind errors and when JSON was replaced."""
+    on = untried_runner(node)
+    found = on.run(node.actions.source("reach_host")).result
+    with judge.apart():
+        judge.same(found, {"found": []}, "what an action finds of the host")
+    # A node may end or refuse a run whose calls are wrong: then the host is out of reach as well.
+    code = node.actions.source("hostile/escape_errors")
+    answer = node.runs.any_end(node.runs.request(on.key, code, pkp_id=on.p.id))
+    with judge.apart():
+        judge.that("reached the host" not in answer.text, "an action that cannot read the host", answer.text)
+
 
 @case("runs-at-once-keep-to-themselves", requirements=["EXEC-180", "EXEC-270"], needs=NEEDS, uses=[FORMS])
 def runs_at_once_keep_to_themselves(judge: Judge, node: Node) -> None:
@@ -548,6 +739,91 @@ def long_code_starts_anew(judge: Judge, node: Node) -> None:
         result = node.runs.must_succeed(request).result
         with judge.apart():
             judge.same(result, {"count": 1, "before": 0}, f"what run {number + 1} of the same code finds")
+
+
+@case(
+    "runs-change-no-state",
+    requirements=["EXEC-340", "ERR-150"],
+    needs=NEEDS,
+    uses=[FORMS, "exec.failure_and_limits"],
+)
+def runs_change_no_state(judge: Judge, node: Node) -> None:
+    """Lists are the same after runs that succeed, that fail and that are refused."""
+    on = untried_runner(node)
+    alice, in_group = on.owner, {"group_id": on.g}
+    node.actions.add(alice, node.actions.sample_cid("registered"))
+    other = node.usage_keys.add(alice).key
+    reads = [
+        *(unchanged_list(node.session, name, alice) for name in LISTS),
+        *(unchanged_list(node.session, name, alice, **in_group) for name in IN_GROUP),
+    ]
+    before = [read.get() for read in reads]
+    sign = node.actions.source("sign_message")
+    runs = node.runs.must_succeed(node.signing.request(on.key, sign, on.p))
+    on.run("async function main() { globalThis.groups = []; return 1; }")
+    node.runs.must_fail(node.runs.request(on.key, "async function main() { throw new Error('x'); }"))
+    for read, earlier in zip(reads, before, strict=True):
+        with judge.apart("EXEC-340"):
+            judge.same(node.session.recent_reads.ask(read), earlier, f"{read.name} after the runs")
+    refused = node.signing.request(other, sign, on.p)
+    with judge("ERR-150"):
+        must_refuse(node.session, refused, ["forbidden"], control=runs.accepted, unchanged=reads)
+
+
+# ---------------------------------------------------------------------------------------------- requests of runs
+
+UNREADABLE = (
+    '{"code": "async function main() { return 1; }"',
+    ONE,
+    "",
+    f'["{ONE}"]',
+    f'"{ONE}"',
+    "null",
+    '{"jsParams": {}}',
+    f'{{"source": "{ONE}"}}',
+    '{"code": null}',
+    '{"code": 1}',
+    f'{{"code": ["{ONE}"]}}',
+    f'{{"code": "{ONE}", "jsParams": [1]}}',
+    f'{{"code": "{ONE}", "jsParams": "{{}}"}}',
+    f'{{"code": "{ONE}", "jsParams": 1}}',
+)
+"""Bodies that are no JSON, or not of the stated shape."""
+
+
+@case("malformed-run", requirements=["EP-030", "EP-420", "ERR-140"], needs=NEEDS, uses=[FORMS])
+def malformed_run(judge: Judge, node: Node) -> None:
+    """A run request that is no JSON or not of the stated shape is refused, and a valid one right after succeeds."""
+    right = node.runs.request(untried_runner(node).key, ONE)
+    runs = node.runs.must_succeed(right).accepted
+    with judge.apart("EP-030", "ERR-140"), Refusals(node.session, control=runs, unchanged=[]) as refusals:
+        for body in UNREADABLE:
+            refusals.send(replace(right, body=body), ILL_FORMED)
+    with judge.apart("EP-420", "ERR-140"):
+        by_get = replace(node.session.request("run_action", right.credential, code=ONE), method="GET")
+        must_refuse(node.session, by_get, ["any"], control=runs, unchanged=[])
+    with judge("EP-030"):
+        node.runs.must_succeed(right)
+
+
+@case(
+    "run-by-cid",
+    requirements=["EXEC-360"],
+    needs=NEEDS,
+    uses=[FORMS, "exec.failure_and_limits", {"exec.run_by_cid": "refused"}],
+)
+def run_by_cid(judge: Judge, node: Node) -> None:
+    """A CID in place of the code runs nothing, where the profile says that codes alone are run."""
+    code = "async function main() { return 'by its CID'; }"
+    right = node.runs.request(untried_runner(node).key, code)
+    cid = node.actions.asked_cid(code)
+    runs = node.runs.must_succeed(right).accepted
+    # As code the CID is a name that nothing defines; in any other member it is no code.
+    with judge.apart():
+        node.runs.must_fail(right.changed(code=cid))
+    with judge.apart(), Refusals(node.session, control=runs, unchanged=[]) as refusals:
+        for name in ("action_ipfs_cid", "ipfsId"):
+            refusals.send(replace(right, body=written({name: cid, "jsParams": {}})), ILL_FORMED)
 
 
 @case("left-out-parameters-are-nobodys", requirements=["EXEC-270"], needs=NEEDS, uses=[FORMS])
