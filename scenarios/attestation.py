@@ -2,7 +2,8 @@
 
 Specification: "Authentication" 4, and "Endpoints / Attestation". An answer may be made anew each time, as a quote is,
 and several machines may answer in turn. What all answers without a key share has to be in those with a key as well.
-Cases about evidence import the verifier, whose libraries are an extra, when they run.
+Cases about evidence import the verifier, whose libraries are an extra, when they run; so does the one about the
+OpenAPI description with the library that reads it.
 """
 # ruff: noqa: PLC0415
 
@@ -141,6 +142,18 @@ def credentials_are_ignored(judge: Judge, session: Session, row: str) -> None:
                         ask(each)
             found = differences(got["no key"], got[name])
             judge.that(not found, f"the same answer with {name} as without", f"another {', '.join(found)}")
+
+
+@case("answers-as-described", requirements=["VER-050"], needs=["attestation", "openapi"])
+def answers_as_described(judge: Judge, session: Session) -> None:
+    """The answers of the attestation endpoints are as the OpenAPI description says."""
+    from conformance.drivers.openapi.answers import DescribedAnswers
+
+    answers = DescribedAnswers(session)
+    for operation in OPERATIONS.values():
+        session.call(operation)
+    with judge():
+        answers.must_be_as_described()
 
 
 # --------------------------------------------------------------------------------------------- connections, renewals

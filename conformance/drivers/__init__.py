@@ -62,12 +62,6 @@ def _openapi_viewer() -> AnyDriver:
     return Driver[OpenApiViewerCase](OpenApiViewerCase, compile_viewer)
 
 
-def _openapi_answers() -> AnyDriver:
-    from conformance.drivers.openapi.answers import OpenApiAnswersCase, compile_answers
-
-    return Driver[OpenApiAnswersCase](OpenApiAnswersCase, compile_answers)
-
-
 def _execution_matrix() -> AnyDriver:
     from conformance.drivers.matrix.driver import ExecutionMatrixCase, compile_matrix
 
@@ -135,7 +129,6 @@ DRIVERS = Drivers(
         "steps": _steps,
         "openapi_document": _openapi_document,
         "openapi_viewer": _openapi_viewer,
-        "openapi_answers": _openapi_answers,
         "execution_matrix": _execution_matrix,
         "hostile": _hostile,
         "typed_data": _typed_data,

@@ -1,20 +1,15 @@
-"""The driver `openapi_answers`: compares steps and their answers with the OpenAPI description ("Versioning")."""
+"""Compares requests and their answers with the OpenAPI description ("Versioning")."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal
 from urllib.parse import parse_qsl, urlsplit
 
 from conformance.drivers.openapi.description import Description, read_description
-from conformance.drivers.steps.caserun import CaseRun
-from conformance.drivers.steps.driver import compile_case
 from conformance.endpoints.log import RawExchange
 from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
-from conformance.language.models import SteppedCase
-from conformance.language.templates import CompileContext
 from conformance.problems import Mismatch
+from conformance.service.session import Session
 from conformance.values.json_text import parse
 from conformance.values.json_values import MISSING, member
 
@@ -22,31 +17,23 @@ IN_EITHER_FORM = {"remove_group": "group_id"}
 """Members of bodies whose form the specification leaves open: "u64, a quoted value in the shown body"."""
 
 
-class OpenApiAnswersCase(SteppedCase):
-    """Checks the accepted requests of its steps, and all answers, against the schemas that the node states for them."""
+class DescribedAnswers:
+    """Keeps the requests of a case and their answers from now on, to hold them against the OpenAPI description."""
 
-    driver: Literal["openapi_answers"]
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._exchanges: list[tuple[OutgoingRequest, Answer]] = []
+        session.witnesses.append(lambda request, answer: self._exchanges.append((request, answer)))
 
-
-def compile_answers(form: OpenApiAnswersCase, context: CompileContext) -> Callable[[CaseRun], None]:
-    """Compile the steps, then a check of the answer to each of their requests, in order."""
-    context.info.needs.add("openapi")
-    context.info.operations.add("openapi")
-    program = compile_case(form, context, judged_besides=True)
-
-    def run_and_check(run: CaseRun) -> None:
-        exchanges: list[tuple[OutgoingRequest, Answer]] = []
-        run.witnesses.append(lambda request, answer: exchanges.append((request, answer)))
-        program(run)
-        run.witnesses.clear()
-        description = read_description(run)
-        for request, answer in exchanges:
+    def must_be_as_described(self) -> None:
+        """Compare every answer, and each accepted request, in order. Raises Mismatch for the first contradiction."""
+        self._session.witnesses.clear()
+        description, log = read_description(self._session), self._session.log
+        for request, answer in self._exchanges:
             if request.path is None and request.method is None:
                 check_answer(description, request, answer)
                 if answer.accepted:
-                    check_request(description, request, run.log.raw[answer.exchange - run.log.forgotten], answer)
-
-    return run_and_check
+                    check_request(description, request, log.raw[answer.exchange - log.forgotten], answer)
 
 
 def _instead(request: OutgoingRequest, description: Description) -> str:
