@@ -17,8 +17,6 @@ from conformance.service import runs
 from conformance.service.action_sources import IN_CALL, MEMBER, NAMED_BY, names, needs, parameters, source_for
 from conformance.values.json_values import printed
 
-RESPONSE_FORM = "exec.response_form"
-
 
 @function
 def action_source(scope: Scope, name: object, mark: object = "") -> str:
@@ -53,10 +51,10 @@ def run_params(scope: Scope, pkp_id: object, members: object = None) -> dict[str
 
 
 @function
-@relies_on(RESPONSE_FORM)
+@relies_on(runs.RESPONSE_FORM)
 def returned(scope: Scope, response: object) -> object:
     """The value that `main` returned, read from a `response` by the profile's `exec.response_form`."""
-    return runs.returned(response, scope.lookup("profile", RESPONSE_FORM.split(".")))
+    return runs.returned(response, scope.lookup("profile", runs.RESPONSE_FORM.split(".")))
 
 
 @function

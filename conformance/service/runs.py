@@ -31,6 +31,7 @@ from conformance.values.recovery import (
 )
 
 RUN = "run_action"
+RESPONSE_FORM = "exec.response_form"
 SWALLOWED = "exec.pkp_selection.swallowed_refusal"
 NO_MASK = "0x" + "00" * KEY_BYTES
 

@@ -19,15 +19,12 @@ from typing import Annotated, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
-from conformance.drivers.sections import charging
+from conformance.drivers.sections import charging, set_up
 from conformance.drivers.steps.caserun import CaseRun
-from conformance.drivers.steps.driver import compile_case
 from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
-from conformance.language.form import Reference
-from conformance.language.models import SteppedCase
-from conformance.language.runs import RESPONSE_FORM
-from conformance.language.templates import CompileContext, compile_value
+from conformance.language.models import CaseForm
+from conformance.language.templates import CompileContext
 from conformance.problems import (
     BadShape,
     Departure,
@@ -39,8 +36,10 @@ from conformance.problems import (
 )
 from conformance.resources import fixtures
 from conformance.service.acceptance import must_accept
-from conformance.service.action_sources import MEMBER, NAMED_BY, source
-from conformance.service.runs import Runs, failed, returned
+from conformance.service.action_sources import MEMBER, NAMED_BY, needs, source
+from conformance.service.bindings import bound
+from conformance.service.node import Node
+from conformance.service.runs import RESPONSE_FORM, Runs, failed, returned
 from conformance.service.session import Session
 from conformance.values.json_values import member, printed, same
 
@@ -52,6 +51,7 @@ PATIENCE_SECONDS = 5.0
 """Seconds that a list may take beside hostile runs, unless half of a run's time limit is more."""
 RETRIES = 20
 PAUSE_SECONDS = 2.0
+HONEST_SIGNER = "sign_message"
 HONEST = "async function main(params) { return { n: params.n }; }"
 SHOWN = 300
 
@@ -87,18 +87,12 @@ def families() -> frozenset[str]:
     return frozenset(entry.family for entry in entries())
 
 
-class HostileCase(SteppedCase):
-    """Runs the hostile actions of a family; `setup` makes the keys, `steps` show that honest runs succeed."""
+class HostileCase(CaseForm):
+    """Runs the hostile actions of some families beside honest runs of another account."""
 
     driver: Literal["hostile"]
     families: Annotated[list[str], Field(min_length=1)]
     """The families of hostile actions to run."""
-    attacker: Reference
-    """A key that may run any action with the wallet."""
-    wallet: Reference
-    """The PKP id of that wallet."""
-    bystander: Reference
-    """A key of another account that may run any action."""
     ends: Annotated[list[str], Field(min_length=1)]
     """The requirements that say how a run ends that never would, or that fails."""
     isolated: Annotated[list[str], Field(min_length=1)]
@@ -109,38 +103,47 @@ class HostileCase(SteppedCase):
 
 @dataclass(frozen=True)
 class Roles:
-    """The keys of attacker and bystander, and the wallet that the runs name."""
+    """The keys of two accounts that may run any action."""
 
     attacker: str
     wallet: str
+    """The PKP id of the attacker's wallet, which the hostile runs name."""
     bystander: str
 
 
 def compile_hostile(form: HostileCase, context: CompileContext) -> Callable[[CaseRun], None]:
-    """Compile the steps, then every action of the families beside a bystander; after each, check for leftovers."""
+    """Compile every action of the families beside a bystander; after each, a check for leftovers."""
     known = families()
     for index, family in enumerate(form.families):
         if family not in known:
             raise context.at("families", index).problem(BadShape, f"no family is called {family!r}: {sorted(known)}")
-    context.info.uses |= {FORMS, TIMEOUT, RESPONSE_FORM, MEMBER, NAMED_BY, "wire.paging.first_page_number"}
-    context.info.operations |= {"run_action", "list_groups"}
+    info = context.info
+    info.uses |= {FORMS, TIMEOUT, RESPONSE_FORM, MEMBER, NAMED_BY, "wire.group.cid_wildcard_form"}
+    info.uses |= {"wire.paging.first_page_number", *needs(HONEST_SIGNER).uses}
+    info.operations |= {"create_wallet", "list_wallets", "add_group", "run_action", "list_groups"}
+    info.accounts.append("the attacker")
     if unsaid := {*form.requirements} ^ {*form.ends, *form.isolated}:
         names = ", ".join(sorted(unsaid))
         message = f"`ends` and `isolated` name the requirements of the case, each at least once; not so {names}"
         raise context.at("requirements").problem(BadShape, message)
-    program = compile_case(form, context, judged_besides=True)
-    roles = [compile_value(name, context.at(where)) for where, name in _roles(form)]
 
     def attack(run: CaseRun) -> None:
-        program(run)
-        campaign = Campaign(run, Roles(*(printed(role(run.scope)) for role in roles)), form.ends, form.isolated)
+        with set_up():
+            roles = made_roles(Node(run))
+        campaign = Campaign(run, roles, form.ends, form.isolated)
         campaign.carry_out([entry for entry in entries() if entry.family in form.families], form.at_once)
 
     return attack
 
 
-def _roles(form: HostileCase) -> list[tuple[str, str]]:
-    return [("attacker", form.attacker), ("wallet", form.wallet), ("bystander", form.bystander)]
+def made_roles(node: Node) -> Roles:
+    """Make both accounts, and show that an honest run of the attacker's signs."""
+    mallory, alice = node.accounts.new().key, node.accounts.new().key
+    p, q = node.pkps.create(mallory), node.pkps.create(alice)
+    for owner, wallet in ((mallory, p), (alice, q)):
+        bound(node, owner, [wallet], [node.groups.all_actions])
+    node.signing.must_sign(mallory, node.actions.source(HONEST_SIGNER), p)
+    return Roles(mallory, p.id, alice)
 
 
 class Campaign:

@@ -21,7 +21,6 @@ from conformance.drivers.matrix.scripts import scripts_for
 from conformance.drivers.sections import labelled, set_up
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.language.models import CaseForm
-from conformance.language.runs import RESPONSE_FORM
 from conformance.language.templates import CompileContext
 from conformance.problems import (
     BadShape,
@@ -33,6 +32,7 @@ from conformance.problems import (
 )
 from conformance.service.action_sources import API, MEMBER, NAMED_BY
 from conformance.service.refusal import Refusals
+from conformance.service.runs import RESPONSE_FORM
 from conformance.verdict import CellOutcome, CellVerdict
 
 MOST_FAULTS = 3

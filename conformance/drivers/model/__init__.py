@@ -21,13 +21,13 @@ from conformance.drivers.model.replay import replay_text
 from conformance.drivers.model.ruling import ExpectedOutcomeRules
 from conformance.drivers.model.search import SHRINKING, Search
 from conformance.drivers.steps.caserun import CaseRun
-from conformance.language.runs import RESPONSE_FORM
 from conformance.language.templates import CompileContext
 from conformance.problems import Departure
 from conformance.profile import Profile
 from conformance.service.action_sources import MEMBER, needs
 from conformance.service.minting import NEVER
 from conformance.service.reads import RecentReads
+from conformance.service.runs import RESPONSE_FORM
 from conformance.service.session import Session
 
 __all__ = ["ModelCase", "compile_model"]
