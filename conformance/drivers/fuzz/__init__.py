@@ -141,7 +141,7 @@ class FuzzRun:
         document: dict[str, JsonValue] = (
             dict(self._description.document) if self._description else described(operations)  # type: ignore[arg-type]  # parsed from JSON
         )
-        seed, count = self._run.scope.seed, self._form.generated
+        seed, count = self._run.seed, self._form.generated
         examples = [
             example
             for one in operations

@@ -8,6 +8,7 @@ from pydantic import JsonValue
 
 from conformance.drivers.fuzz.examples import Example
 from conformance.drivers.fuzz.packs import STEPS, fresh_run
+from conformance.drivers.fuzz.values import REGISTERED_CID, REGISTERED_HASH
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.driver import compile_step
 from conformance.endpoints.messages import Answer
@@ -20,11 +21,12 @@ from conformance.values.json_values import MISSING, member
 
 BEGINNING: tuple[Members, ...] = (
     {"account": "alice"},
-    {"new_wallet": "wallet", "as": "alice"},
-    {"let": {"cid": {"sample_cid": "registered"}}},
-    {"let": {"hash": {"hashed_cid": "${cid}"}}},
-    {"call": "add_action", "with": {"action_ipfs_cid": "${cid}", "name": "an action", "description": "registered"}},
-    {"new_group": "group", "with": {"pkp_ids_permitted": ["${wallet.id}"], "cid_hashes_permitted": ["${hash}"]}},
+    {"new_wallet": "wallet"},
+    {
+        "call": "add_action",
+        "with": {"action_ipfs_cid": REGISTERED_CID, "name": "an action", "description": "registered"},
+    },
+    {"new_group": "group", "with": {"pkp_ids_permitted": ["${wallet.id}"], "cid_hashes_permitted": [REGISTERED_HASH]}},
     {"new_key": "key", "with": {"execute_in_groups": ["${group.id}"]}},
 )
 RUNS: tuple[Members, ...] = (
@@ -66,7 +68,8 @@ class FuzzAccount:
         made = member(answer.value, example.given)
         if made is MISSING:
             return False
-        self._step({"let": {example.made: made}}, example.made)  # type: ignore[dict-item]  # parsed from JSON
+        self._context.define(example.made)
+        self.run.scope.variables[example.made] = made
         return True
 
     def request(self, example: Example) -> OutgoingRequest:

@@ -12,7 +12,7 @@ from typing import Protocol
 from pydantic import JsonValue
 
 from conformance.drivers.fuzz.examples import Example, Members, Sort
-from conformance.drivers.fuzz.values import LABELS
+from conformance.drivers.fuzz.values import LABELS, REGISTERED_HASH
 from conformance.problems import FuzzNotInstalled
 from conformance.profile import Operation, Place
 from conformance.profile.operations import PERMISSION_ARRAYS, PERMISSION_FLAGS
@@ -31,7 +31,12 @@ TYPES: dict[str, JsonValue] = {
     "amount_cents": {"type": "integer", "minimum": 500},
 }
 """The members' types by the specification, for a node without a description."""
-OWN: Members = {"group_id": "${group.id}", "usage_api_key": "${key}", "pkp_id": "${wallet.id}", "hashed_cid": "${hash}"}
+OWN: Members = {
+    "group_id": "${group.id}",
+    "usage_api_key": "${key}",
+    "pkp_id": "${wallet.id}",
+    "hashed_cid": REGISTERED_HASH,
+}
 """Values that replace drawn ones, so that requests name objects of the account."""
 
 

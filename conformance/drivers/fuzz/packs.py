@@ -47,7 +47,7 @@ def replay_text(case: dict[str, JsonValue], *, source: str, number: int, seed: s
 
 
 def _is_setup(step: Members) -> bool:
-    return "account" in step or "let" in step or step.get("call") == "get_action_ipfs_id" or "list" in step
+    return "call" not in step
 
 
 def _used(steps: Sequence[Members]) -> list[Members]:
@@ -66,11 +66,10 @@ def _used(steps: Sequence[Members]) -> list[Members]:
 
 def _names(step: Members) -> list[str] | None:
     """The variables that a step saves, if it does nothing else."""
-    names = step.get("let") or step.get("save") or {}
     if "account" in step:
         return [str(step["account"])]
-    naming = {"let", "list", "chain"} & step.keys() or step.get("call") == "get_action_ipfs_id"
-    return list(names) if naming and isinstance(names, dict) and "expect" not in step else None
+    names = step.get("save") or {}
+    return list(names) if "list" in step and isinstance(names, dict) and "expect" not in step else None
 
 
 def _mentions(text: str, name: str) -> bool:

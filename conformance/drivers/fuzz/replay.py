@@ -56,27 +56,31 @@ def _call(example: Example, operation: Operation) -> Members:
 
 def _without_effect(listed: str, calls: list[Members]) -> list[Members]:
     """The calls, which make an object and remove it, between two readings that must be the same."""
-    before: Members = {"list": listed, "as": "alice", "save": {"before": ""}}
-    after: Members = {"list": listed, "as": "alice", "save": {"seen": ""}}
-    return [before, *calls, after, {"check": {"that": "${seen}", "equals": "${before}"}}]
+    return [_before(listed), *calls, _listing(listed, {"equals": "${before}"})]
+
+
+def _before(listed: str) -> Members:
+    return {"list": listed, "as": "alice", "save": {"before": ""}}
+
+
+def _listing(listed: str, matcher: Members) -> Members:
+    return {"list": listed, "as": "alice", "expect": {"": matcher}}
 
 
 def _matter(example: Example, finding: Finding, call: Members, choices: Choices) -> list[Members]:
     listed = SHOWN_BY.get(example.operation, "list_groups")
-    reading: Members = {"list": listed, "as": "alice", "save": {"seen": ""}}
     match finding.problem:
         case StateChanged():
-            before: Members = {"list": listed, "as": "alice", "save": {"before": ""}}
-            return [before, call | ANY, reading, {"check": {"that": "${seen}", "equals": "${before}"}}]
+            return [_before(listed), call | ANY, _listing(listed, {"equals": "${before}"})]
         case Mismatch() if example.operation in ABOUT:
-            return [call, reading, {"check": {"that": "${seen}", "includes": _shown(example, choices)}}]
+            return [call, _listing(listed, {"includes": _shown(example, choices)})]
         case NotAccepted():
             return [call]
     return [call | (ANY if example.sort is not Sort.PLAIN else {})]
 
 
 def _shown(example: Example, choices: Choices) -> Members:
-    """The step that reads the item of the request."""
+    """The members of the item that show the request."""
     hidden = set() if choices.replaces_labels(example.operation) else LABELS
     members = ((LABEL.get((example.operation, name), (name,))[0], value) for name, value in example.members.items())
     return {
@@ -103,5 +107,5 @@ def shown_by(case: dict[str, JsonValue], run: CaseRun, context: CompileContext) 
 
 def replay_pack(case: dict[str, JsonValue], run: CaseRun) -> str:
     """The pack as text."""
-    source = run.scope.seed.rstrip("/").rpartition("/")[2]
+    source = run.seed.rstrip("/").rpartition("/")[2]
     return replay_text(case, source=source, number=1, seed=run.target.seed)

@@ -13,6 +13,7 @@ from pydantic import JsonValue
 
 from conformance.profile.operations import PERMISSION_ARRAYS, PERMISSION_FLAGS
 from conformance.profile.wire import ZERO_HASH
+from conformance.service.derivations import hashed_cid, sample_cid
 from conformance.service.sizes import U64
 
 Values = list[JsonValue]
@@ -31,6 +32,9 @@ LENGTHS = (31, 32, 33, 64, 65, 128, 129, 255, 256, 257, 512, 1000, 1024, 1025, 4
 EDGES = (8, 16, 31, 32, 52, 53, 62, 63)
 """Powers of two near which numbers lose their value."""
 NUMBERS: Values = sorted({2**power + step for power in EDGES for step in (-1, 0, 1)} | {U64 - 1, U64 - 2, U64 - 2**10})
+REGISTERED_CID = sample_cid("registered")
+REGISTERED_HASH = hashed_cid(REGISTERED_CID)
+"""The hashed CID of the action that the account has registered."""
 ECHO = "async function main(p) { return p; }"
 """Code that returns its parameters."""
 WRONG: Values = [None, True, 0, -1, 1.5, "", "x", [], {}, [None], {"a": 1}]
@@ -130,10 +134,10 @@ class ValueRules:
             "group_id": ["${group.id}"],
             "usage_api_key": ["${key}"],
             "pkp_id": ["${wallet.id}"],
-            "hashed_cid": ["${hash}"],
+            "hashed_cid": [REGISTERED_HASH],
             "action_ipfs_cid": [self._sample(f"{self._random.getrandbits(64):x}")],
             "pkp_ids_permitted": [[], ["${wallet.id}"], [ZERO_HASH]],
-            "cid_hashes_permitted": [[], ["${hash}"], [self._wildcard], ["${hash}", fresh]],
+            "cid_hashes_permitted": [[], [REGISTERED_HASH], [self._wildcard], [REGISTERED_HASH, fresh]],
         }
         return values.get(member) or self.valid(member)[:3]
 

@@ -74,7 +74,7 @@ class HistoriesRun:
 
     def _drawn(self, number: int) -> tuple[Acts, Failed | None]:
         """Draw a history while it is played: what acts mean depends on the state before them."""
-        random = Random(f"{self._run.scope.seed}{number}")  # noqa: S311 - repeatable choices
+        random = Random(f"{self._run.seed}{number}")  # noqa: S311 - repeatable choices
         drawing = Drawing(self._rules, random)
         rounds = [*self._form.rounds]
         if number > 1:

@@ -94,7 +94,7 @@ class ModelRun:
         shrinking = 0 if extent.until_wrong else SHRINKING
         search = Search(self._planner, self._play, self._form.steps, shrinking)
         for number in range(1, sequences + 1):
-            search.run(f"{self._run.scope.seed}{number}")
+            search.run(f"{self._run.seed}{number}")
             if search.shortest is not None:
                 raise self._departure(number, *search.shortest, search.only)
             if search.trouble is not None:
@@ -128,7 +128,7 @@ class ModelRun:
             [planned.act for planned in plan],
             problem.requirements or self._form.requirements,
             {"accounts": self._form.accounts, "by_wallet": self._form.by_wallet},
-            source=self._run.scope.seed.rstrip("/").rpartition("/")[2],
+            source=self._run.seed.rstrip("/").rpartition("/")[2],
             number=number,
             seed=self._run.target.seed,
         )
