@@ -5,7 +5,7 @@ A compiled matcher takes the value and the scope, and returns None or the first 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TypeAlias
@@ -38,34 +38,19 @@ class Difference:
 Matcher: TypeAlias = Callable[[object, Scope], Difference | None]
 Maker: TypeAlias = Callable[[JsonValue, CompileContext], Matcher]
 OPERATORS: dict[str, Maker] = {}
-PLUCK, THEN = "pluck", "then"
-"""A matcher that needs the other one beside it."""
 OTHER_WORDS = {
     "is": "equals",
     "eq": "equals",
     "be": "equals",
     "value": "equals",
-    "is_not": "not",
-    "ne": "not",
-    "unequal": "not",
     "contains": "includes",
     "has": "includes",
-    "in": "one_of",
-    "enum": "one_of",
     "regex": "matches",
     "pattern": "matches",
     "like": "matches",
-    "count": "length",
-    "size": "length",
-    "len": "length",
     "max": "at_most",
     "maximum": "at_most",
     "lte": "at_most",
-    "each": "every",
-    "missing": "absent",
-    "map": "pluck",
-    "any": "any_of",
-    "all": "all_of",
 }
 """Names of matchers in other tools, to the names here."""
 
@@ -78,23 +63,20 @@ def compile_matcher(raw: JsonValue, context: CompileContext) -> Matcher:
         return _each_in_order(items, compile_words(raw, inside))
     if not isinstance(raw, dict) or not raw:
         return _equals(raw, context)
-    matchers = OPERATORS.keys() | {PLUCK, THEN}
-    named = raw.keys() & matchers
+    named = raw.keys() & OPERATORS.keys()
     if not named:
-        return _equals(raw, context) if _is_near_miss(raw, matchers, context) else compile_members(raw, context)
+        return _equals(raw, context) if _is_near_miss(raw, context) else _compile_members(raw, context)
     others = raw.keys() - named
     if others:
         other = sorted(others)[0]
-        near = suggestion(other, matchers)
+        near = suggestion(other, OPERATORS)
         raise context.at(other).problem(
-            UnknownName,
-            f"{other!r} is no matcher, but stands beside the matcher {sorted(named)[0]!r}{near}; "
-            "an object with members of such names is written {members: {…}}",
+            UnknownName, f"{other!r} is no matcher, but stands beside the matcher {sorted(named)[0]!r}{near}"
         )
-    return all_of([_operator(name, raw, context) for name in raw if name != THEN or PLUCK not in raw])
+    return _all_of([OPERATORS[name](raw[name], context.at(name)) for name in raw])
 
 
-def compile_members(raw: dict[str, JsonValue], context: CompileContext) -> Matcher:
+def _compile_members(raw: dict[str, JsonValue], context: CompileContext) -> Matcher:
     """Compile a matcher for an object that has these members and may have others."""
     _check_members(raw, context)
     members = {
@@ -114,24 +96,16 @@ def compile_members(raw: dict[str, JsonValue], context: CompileContext) -> Match
     return match
 
 
-def says_absent(raw: JsonValue) -> bool:
-    """Whether a matcher says that a member is not there."""
-    return raw == {"absent": True}
-
-
-def _is_near_miss(raw: dict[str, JsonValue], matchers: Set[str], context: CompileContext) -> bool:
+def _is_near_miss(raw: dict[str, JsonValue], context: CompileContext) -> bool:
     """Report names that look like matchers and are none: read as member names, they might hold on every node."""
     faults = len(context.faults)
     members = context.vocabulary.members | (
         context.shape.members.keys() if isinstance(context.shape, Object) else set()
     )
     for name in raw.keys() - members:
-        meant = OTHER_WORDS.get(name, "") or next(iter(get_close_matches(name, matchers, n=1, cutoff=0.75)), "")
+        meant = OTHER_WORDS.get(name, "") or next(iter(get_close_matches(name, OPERATORS, n=1, cutoff=0.75)), "")
         if meant:
-            context.at(name).report(
-                UnknownName,
-                f"{name!r} is no matcher; did you mean {meant!r}? A member of this name is written {{members: {{…}}}}",
-            )
+            context.at(name).report(UnknownName, f"{name!r} is no matcher; did you mean {meant!r}?")
     return len(context.faults) > faults
 
 
@@ -139,24 +113,15 @@ def _check_members(raw: dict[str, JsonValue], context: CompileContext) -> None:
     """Report members that a value of the known shape cannot have."""
     if isinstance(context.shape, Array | Scalar):
         context.report(BadShape, f"here is {described(context.shape)}, never an object with {', '.join(raw)}")
-    for name, value in raw.items():
-        if says_absent(value):
-            check_known_member(name, context.at(name))
-        elif isinstance(context.shape, Object) and name not in context.shape.members:
+    for name in raw:
+        if isinstance(context.shape, Object) and name not in context.shape.members:
             near = suggestion(name, context.shape.members)
             context.at(name).report(
                 UnknownName, f"there is never a member {name!r}{near} in {described(context.shape)}"
             )
 
 
-def check_known_member(name: str, context: CompileContext) -> None:
-    """Report an unknown name of a member that must be absent: a misspelt one is absent on every node."""
-    members = context.vocabulary.members
-    if name not in members and not name.removeprefix("-").isdecimal() and not name.startswith("@"):
-        context.report(UnknownName, f"no member of any answer is called {name!r}{suggestion(name, members)}")
-
-
-def all_of(matchers: list[Matcher]) -> Matcher:
+def _all_of(matchers: list[Matcher]) -> Matcher:
     """A matcher that holds where all of these do, and returns the first difference."""
     if len(matchers) == 1:
         return matchers[0]
@@ -164,16 +129,6 @@ def all_of(matchers: list[Matcher]) -> Matcher:
         (difference for matcher in matchers if (difference := matcher(value, scope))),
         None,
     )
-
-
-def _operator(name: str, raw: dict[str, JsonValue], context: CompileContext) -> Matcher:
-    if name == PLUCK:
-        if THEN not in raw:
-            raise context.problem(BadShape, f"{name!r} needs a `then` beside it")
-        return _pluck(raw[name], raw[THEN], context)
-    if name == THEN:
-        raise context.problem(BadShape, "`then` stands beside `pluck` only")
-    return OPERATORS[name](raw[name], context.at(name))
 
 
 def _each_in_order(matchers: list[Matcher], words: Words) -> Matcher:
@@ -209,28 +164,3 @@ def item_of(context: CompileContext) -> Shape:
         case _:
             context.report(BadShape, f"this is for arrays, and here is {described(context.shape)}")
             return ANYTHING
-
-
-def item_member(name: str, context: CompileContext) -> Shape:
-    """The shape of this member of the value's items. Reports a member that they never have."""
-    item = item_of(context)
-    shape = member_of(item, name)
-    if shape is None:
-        near = suggestion(name, item.members) if isinstance(item, Object) else ""
-        context.report(UnknownName, f"there is never a member {name!r}{near} in {described(item)}")
-    return shape or ANYTHING
-
-
-def _pluck(raw: JsonValue, then: JsonValue, context: CompileContext) -> Matcher:
-    if not isinstance(raw, str):
-        raise context.problem(BadShape, "`pluck` takes the name of a member")
-
-    following = compile_matcher(then, context.at("then").of(Array(item_member(raw, context.at("pluck")))))
-
-    def match(value: object, scope: Scope) -> Difference | None:
-        if not isinstance(value, list):
-            return Difference("an array", value)
-        difference = following([member(item, raw) for item in value], scope)
-        return difference and difference.inside(f"*.{raw}")
-
-    return match

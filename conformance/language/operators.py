@@ -1,4 +1,4 @@
-"""The named matchers for single values (`matches`, `type`, `length`, …). docs/pack-reference.md lists them."""
+"""The named matchers (`equals`, `matches`, `includes`, …). docs/pack-reference.md lists them."""
 
 from __future__ import annotations
 
@@ -7,22 +7,13 @@ from collections.abc import Callable
 
 from pydantic import JsonValue
 
-from conformance.language.matchers import (
-    OPERATORS,
-    Difference,
-    Maker,
-    Matcher,
-    all_of,
-    compile_matcher,
-    compile_members,
-)
+from conformance.language.matchers import OPERATORS, Difference, Maker, Matcher, compile_matcher, item_of
 from conformance.language.scope import Scope
-from conformance.language.shapes import SCALAR
-from conformance.language.templates import CompileContext, compile_value
+from conformance.language.shapes import Object, Scalar, described
+from conformance.language.templates import CompileContext, compile_value, shape_of
 from conformance.language.words import compile_words
 from conformance.problems import BadShape
-from conformance.values import json_values
-from conformance.values.json_values import MISSING, printed_json, same
+from conformance.values.json_values import printed_json, same
 
 JSON_TYPES: dict[str, type | tuple[type, ...]] = {
     "integer": int,
@@ -44,13 +35,6 @@ def named(name: str) -> Callable[[Maker], Maker]:
     return register
 
 
-def listed(raw: JsonValue, context: CompileContext) -> list[Matcher]:
-    """Compile a list of matchers."""
-    if not isinstance(raw, list):
-        raise context.problem(BadShape, "takes a list of matchers")
-    return [compile_matcher(item, context.at(index)) for index, item in enumerate(raw)]
-
-
 @named("equals")
 def equals(raw: JsonValue, context: CompileContext) -> Matcher:
     """Exactly this value: an object may have no other members."""
@@ -61,15 +45,6 @@ def equals(raw: JsonValue, context: CompileContext) -> Matcher:
         return None if same(wanted, value) else Difference(f"exactly {printed_json(wanted)}", value)
 
     return match
-
-
-@named("not")
-def negation(raw: JsonValue, context: CompileContext) -> Matcher:
-    """A value that is present and does not match."""
-    inner, words = compile_matcher(raw, context), compile_words(raw, context)
-    return lambda value, scope: (
-        Difference(f"anything but {words(scope)}", value) if value is MISSING or inner(value, scope) is None else None
-    )
 
 
 @named("matches")
@@ -100,20 +75,6 @@ def json_type(raw: JsonValue, context: CompileContext) -> Matcher:
     return match
 
 
-@named("length")
-def length(raw: JsonValue, context: CompileContext) -> Matcher:
-    """A text, array or object whose number of characters, items or members matches."""
-    inner = compile_matcher(raw, context.of(SCALAR))
-
-    def match(value: object, scope: Scope) -> Difference | None:
-        if not isinstance(value, str | list | dict):
-            return Difference("something with a length", value)
-        difference = inner(len(value), scope)
-        return difference and Difference(f"length {difference.expected}", value)
-
-    return match
-
-
 @named("at_most")
 def at_most(raw: JsonValue, context: CompileContext) -> Matcher:
     """A number that is equal or less."""
@@ -131,64 +92,54 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-@named("all_of")
-def every_matcher(raw: JsonValue, context: CompileContext) -> Matcher:
-    """A value that matches all of these matchers."""
-    return all_of(listed(raw, context))
+# ------------------------------------------------------------------------------------------------------------ arrays
 
 
-@named("any_of")
-def any_matcher(raw: JsonValue, context: CompileContext) -> Matcher:
-    """A value that matches at least one of these matchers."""
-    matchers = listed(raw, context)
+@named("includes")
+def includes(raw: JsonValue, context: CompileContext) -> Matcher:
+    """An array with a matching item."""
+    item = item_of(context)
+    if isinstance(item, Object) and isinstance(shape_of(raw, context), Scalar):
+        context.report(BadShape, f"{printed_json(raw)} is never an item of {described(context.shape)}")
+    inner, words = compile_matcher(raw, context.of(item)), compile_words(raw, context)
 
     def match(value: object, scope: Scope) -> Difference | None:
-        differences = [matcher(value, scope) for matcher in matchers]
-        if not all(differences):
+        if isinstance(value, list) and any(inner(one, scope) is None for one in value):
             return None
-        return Difference(" or ".join(difference.expected for difference in differences if difference), value)
+        return Difference(f"something that includes {words(scope)}", value)
 
     return match
 
 
-@named("one_of")
-def one_of(raw: JsonValue, context: CompileContext) -> Matcher:
-    """A value equal to one of these (a list, or a variable that holds a list)."""
-    template = compile_value(raw, context)
+@named("any_order")
+def any_order(raw: JsonValue, context: CompileContext) -> Matcher:
+    """An array with as many items as matchers, each of which matches another item."""
+    if not isinstance(raw, list):
+        raise context.problem(BadShape, "takes a list of matchers")
+    inside = context.of(item_of(context))
+    matchers = [compile_matcher(item, inside.at(index)) for index, item in enumerate(raw)]
+    words = compile_words(raw, context)
 
     def match(value: object, scope: Scope) -> Difference | None:
-        values = template(scope)
-        fits = isinstance(values, list) and any(same(wanted, value) for wanted in values)
-        return None if fits else Difference(f"one of {printed_json(values)}", value)
+        if isinstance(value, list) and len(value) == len(matchers):
+            fits = [[matcher(item, scope) is None for item in value] for matcher in matchers]
+            if _assignable(fits):
+                return None
+        return Difference(f"in any order {words(scope)}", value)
 
     return match
 
 
-@named("same_hex")
-def same_hex(raw: JsonValue, context: CompileContext) -> Matcher:
-    """A text with the same hex digits, in upper or lower case, with or without 0x."""
-    template = compile_value(raw, context)
+def _assignable(fits: list[list[bool]]) -> bool:
+    taken: dict[int, int] = {}
 
-    def match(value: object, scope: Scope) -> Difference | None:
-        wanted = template(scope)
-        return None if json_values.same_hex(value, wanted) else Difference(f"the hex {printed_json(wanted)}", value)
+    def place(row: int, seen: set[int]) -> bool:
+        for column, fit in enumerate(fits[row]):
+            if fit and column not in seen:
+                seen.add(column)
+                if column not in taken or place(taken[column], seen):
+                    taken[column] = row
+                    return True
+        return False
 
-    return match
-
-
-@named("absent")
-def absent(raw: JsonValue, context: CompileContext) -> Matcher:
-    """A member that is missing; with `false`, one that is present with any value."""
-    if not isinstance(raw, bool):
-        raise context.problem(BadShape, "`absent` takes true or false")
-    return lambda value, _: (
-        None if (value is MISSING) is raw else Difference("no such member" if raw else "any value", value)
-    )
-
-
-@named("members")
-def members(raw: JsonValue, context: CompileContext) -> Matcher:
-    """An object with these members. Needed for members whose names look like matchers."""
-    if not isinstance(raw, dict):
-        raise context.problem(BadShape, "`members` takes an object")
-    return compile_members(raw, context)
+    return all(place(row, set()) for row in range(len(fits)))

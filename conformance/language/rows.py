@@ -1,18 +1,17 @@
-"""Tables of variables: the `each` of a case and of a `repeat`."""
+"""Tables of variables: the `each` of a case."""
 
 from __future__ import annotations
 
 from pydantic import JsonValue
 
-from conformance.language.shapes import either
-from conformance.language.templates import ALWAYS_DEFINED, CompileContext, Template, compile_value, shape_of
+from conformance.language.templates import ALWAYS_DEFINED, CompileContext, Template, compile_value
 from conformance.problems import BadShape, DuplicateId
 
 Row = dict[str, JsonValue]
 
 
-def check_rows(rows: list[Row], context: CompileContext) -> set[str]:
-    """The names of a table's variables. Raises LoadProblem for missing or equal ids, and for differing members."""
+def define_rows(rows: list[Row], context: CompileContext) -> None:
+    """Define the variables of a table. Raises LoadProblem for missing or equal ids, and for differing members."""
     seen: set[str] = set()
     for index, row in enumerate(rows):
         place = context.at(index)
@@ -27,14 +26,8 @@ def check_rows(rows: list[Row], context: CompileContext) -> set[str]:
         taken = row.keys() & ALWAYS_DEFINED
         if taken:
             raise place.problem(DuplicateId, f"{min(taken)!r} is always defined and cannot be a member of a row")
-    return {name for name in rows[0] if name != "id"}
-
-
-def define_rows(rows: list[Row], context: CompileContext) -> None:
-    """Define the variables of a table. Raises LoadProblem for missing or equal ids, and for differing members."""
-    for name in check_rows(rows, context):
-        shapes = [shape_of(row.get(name), context) for row in rows]
-        context.define(name, shapes[0] if all(shape == shapes[0] for shape in shapes) else either(shapes))
+    for name in rows[0].keys() - {"id"}:
+        context.define(name)
 
 
 def compile_row(row: Row, context: CompileContext) -> dict[str, Template]:

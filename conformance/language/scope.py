@@ -1,8 +1,7 @@
-"""The scope of a running case: its variables, the profile, and random values by the run's seed and the case's id."""
+"""The scope of a running case: its variables and the profile."""
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Sequence
 from itertools import takewhile
 from typing import ClassVar
@@ -38,17 +37,15 @@ def key_and_items(path: Sequence[str]) -> tuple[str, Sequence[str]]:
 
 
 class Scope:
-    """The variables that a step sees, and the source of its random values."""
+    """The variables that a step sees."""
 
-    def __init__(self, seed: str, profile: ProfileReader, variables: dict[str, object]) -> None:
-        self.seed = seed
+    def __init__(self, profile: ProfileReader, variables: dict[str, object]) -> None:
         self.profile = profile
         self.variables = variables
-        self.random = random.Random(seed)  # noqa: S311 - repeatable test data, no secret
 
-    def branch(self, name: str) -> Scope:
-        """A scope for steps beside those of the case: a copy of the variables, and other randomness."""
-        return Scope(f"{self.seed}/{name}", self.profile, dict(self.variables))
+    def branch(self) -> Scope:
+        """A scope for steps beside those of the case, with a copy of the variables."""
+        return Scope(self.profile, dict(self.variables))
 
     def lookup(self, root: str, path: Sequence[str]) -> object:
         """The value of `${root.path}`. Raises Mismatch where a member is missing, ProfileSilent for an unstated key."""

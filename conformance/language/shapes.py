@@ -1,7 +1,6 @@
 """Shapes: what a value can hold, as far as the specification and the profile name the members.
 
-The loader uses them to refuse matchers for members that no answer has. Such a matcher fails on every node or, inside
-`excludes` and the like, holds on every node.
+The loader uses them to refuse matchers for members that no answer has: such a matcher fails on every node.
 """
 
 from __future__ import annotations
@@ -9,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
-
-from conformance.profile import Parameter
 
 
 @dataclass(frozen=True)
@@ -45,19 +42,6 @@ class Made(Object):
 Shape: TypeAlias = Anything | Scalar | Array | Object
 ANYTHING = Anything()
 SCALAR = Scalar()
-
-
-def either(shapes: Sequence[Shape]) -> Shape:
-    """The shape of a value that has one of these shapes."""
-    if all(isinstance(shape, Scalar) for shape in shapes):
-        return SCALAR
-    if all(isinstance(shape, Object) for shape in shapes):
-        by_name: dict[str, list[Shape]] = {}
-        for shape in shapes:
-            for name, inner in shape.members.items() if isinstance(shape, Object) else ():
-                by_name.setdefault(name, []).append(inner)
-        return Object({name: either(inner) for name, inner in by_name.items()})
-    return ANYTHING
 
 
 def member_of(shape: Shape, part: str) -> Shape | None:
@@ -103,19 +87,3 @@ def described(shape: Shape) -> str:
             return "a text, number or boolean"
         case Anything():
             return "anything"
-
-
-def of_outputs(outputs: Sequence[Parameter]) -> Shape:
-    """The shape of a view's result: an object by the outputs' names, or the only output where it has no name."""
-    if len(outputs) == 1 and not outputs[0].name:
-        return _of_parameter(outputs[0])
-    return Object({output.name: _of_parameter(output) for output in outputs})
-
-
-def _of_parameter(parameter: Parameter) -> Shape:
-    base: Shape = SCALAR
-    if parameter.members:
-        base = Object({member.name: _of_parameter(member) for member in parameter.members})
-    for _ in range(parameter.type.count("[") - sum(member.type.count("[") for member in parameter.members)):
-        base = Array(base)
-    return base

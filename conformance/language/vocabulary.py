@@ -1,4 +1,4 @@
-"""The names that a pack may use: requirements, operations, capabilities, profile keys and contract views."""
+"""The names that a pack may use: requirements, operations, capabilities and profile keys."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from difflib import get_close_matches
 from functools import cache, cached_property
 from typing import get_args
 
-from conformance.language.shapes import ANYTHING, SCALAR, Array, Object, Shape, names_in, of_outputs
-from conformance.profile import OPERATIONS, Auth, Function, known_paths
-from conformance.profile.chain import CREATION, FUNCTION_KEYS, AccountAbi
+from conformance.language.shapes import ANYTHING, SCALAR, Array, Object, Shape, names_in
+from conformance.profile import OPERATIONS, Auth, known_paths
 from conformance.profile.members import MemberNames, member_names
 from conformance.requirements import catalogue
 from conformance.values.capability import Capability
@@ -31,16 +30,12 @@ class Vocabulary:
     """Operation to the canonical members that its request may have."""
     answers: Mapping[str, Shape]
     """Operation to the shape of its accepted answer."""
-    chain_views: Mapping[str, Shape]
-    """Canonical name of each view of the contract to the shape of its result."""
-    chain_writes: Mapping[str, str]
-    """Canonical names of the contract's administrative writes, with the profile key of each one's signature."""
 
     @cached_property
     def members(self) -> frozenset[str]:
-        """Every name that a request, an answer or a view of the contract gives to a member."""
-        shapes = [*self.answers.values(), *self.chain_views.values()]
-        return frozenset({name for shape in shapes for name in names_in(shape)}.union(*self.requests.values()))
+        """Every name that a request or an answer gives to a member."""
+        names = {name for shape in self.answers.values() for name in names_in(shape)}
+        return frozenset(names.union(*self.requests.values()))
 
 
 @cache
@@ -53,8 +48,6 @@ def standard() -> Vocabulary:
         profile_keys=known_paths(),
         requests={name: names.request for name, names in member_names().items()},
         answers={name: _answer(names) for name, names in member_names().items()},
-        chain_views=_views(),
-        chain_writes=_writes(),
     )
 
 
@@ -69,16 +62,6 @@ def _member(name: str) -> Shape:
     if name in OF_ANY_FORM:
         return ANYTHING
     return Array(SCALAR) if name.endswith(("_in_groups", "_to_groups", "_from_groups")) else SCALAR
-
-
-def _views() -> dict[str, Shape]:
-    functions = {name: Function.parse(text) for name, text in AccountAbi().model_dump().items() if text}
-    return {name: of_outputs(function.outputs) for name, function in functions.items() if function.outputs}
-
-
-def _writes() -> dict[str, str]:
-    readable = AccountAbi.model_fields.keys() - {CREATION}
-    return {name: key for name, key in FUNCTION_KEYS.items() if name not in readable}
 
 
 def writes(operation: str) -> bool:

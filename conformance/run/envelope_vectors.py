@@ -150,7 +150,7 @@ def _is_about_the_envelope(row: EnvelopeRow) -> bool:
 def _proofs(flow: Flow, row: Row, setting: Setting) -> Iterator[Proof]:
     issued_at = setting.now + row.form.issued
     values = variables(setting.signers, flow, row.form, issued_at)
-    scope = Scope("", lambda key: value_at(setting.profile, key), values)
+    scope = Scope(lambda key: value_at(setting.profile, key), values)
     original = setting.signers.valid(primary_type(flow, row.form), issued_at)
     yield from proofs(row.form, row.changes(scope), original, setting.signers, row.form.form or "object")
 

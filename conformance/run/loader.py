@@ -9,11 +9,7 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from conformance.drivers import DRIVERS
-from conformance.language import (  # noqa: F401 - the imports register matchers and functions
-    array_operators,
-    operators,
-    runs,
-)
+from conformance.language import operators  # noqa: F401 - the import registers the matchers
 from conformance.language.case_info import CaseInfo
 from conformance.language.models import CaseForm, PackForm
 from conformance.language.rows import compile_row, define_rows

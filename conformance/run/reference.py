@@ -12,25 +12,17 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from conformance.drivers import DRIVERS
-from conformance.language import chain_steps, form, making_steps, models
-from conformance.language.functions import FUNCTIONS
+from conformance.language import models
 from conformance.language.matchers import OPERATORS
-from conformance.run import loader  # noqa: F401 - imports every module that registers matchers and functions
+from conformance.run import loader  # noqa: F401 - imports the module that registers the matchers
 
 STEPS: tuple[type[BaseModel], ...] = (
-    making_steps.AccountStep,
-    making_steps.NewWalletStep,
-    making_steps.NewGroupStep,
-    making_steps.NewKeyStep,
+    models.AccountStep,
+    models.NewWalletStep,
+    models.NewGroupStep,
+    models.NewKeyStep,
     models.CallStep,
     models.ListStep,
-    models.LetStep,
-    models.CheckStep,
-    models.RepeatStep,
-    models.Repeat,
-    chain_steps.ChainStep,
-    form.UnchangedRead,
-    models.Body,
 )
 HEAD = """\
 # Reference of packs
@@ -42,7 +34,7 @@ step may have an `id`.
 
 def text() -> str:
     """The page."""
-    return "\n".join([HEAD, *_cases(), *_steps(), *_matchers(), *_functions()])
+    return "\n".join([HEAD, *_cases(), *_steps(), *_matchers()])
 
 
 def _cases() -> Iterator[str]:
@@ -57,16 +49,8 @@ def _cases() -> Iterator[str]:
 def _steps() -> Iterator[str]:
     yield "## Steps\n"
     for model in STEPS:
-        kind = next((kind for kind in models.KINDS if kind in _members(model)), "")
-        yield from _table(f"`{kind}`" if model.__name__.endswith("Step") else _title(model), model, {"id"})
-
-
-def _title(model: type[BaseModel]) -> str:
-    return {
-        "Repeat": "The inside of `repeat`",
-        "UnchangedRead": "An entry of `unchanged`",
-        "Body": "The inside of `body`",
-    }[model.__name__]
+        kind = next(kind for kind in models.KINDS if kind in _members(model))
+        yield from _table(f"`{kind}`", model, {"id"})
 
 
 def _table(title: str, model: type[BaseModel], left_out: set[str] | frozenset[str] = frozenset()) -> Iterator[str]:
@@ -90,28 +74,8 @@ def _matchers() -> Iterator[str]:
     yield "## Matchers\n"
     yield "| matcher | holds for |"
     yield "|---|---|"
-    yield "| `pluck` | with `then`: an array of which that member of every item, as an array, matches `then` |"
-    yield "| `where` | with `then`: an array of which the items that match `where`, as an array, match `then` |"
     yield from (f"| `{name}` | {_said(maker)} |" for name, maker in sorted(OPERATORS.items()))
     yield ""
-
-
-def _functions() -> Iterator[str]:
-    yield "## Functions of `let`\n"
-    yield "| function | takes | gives |"
-    yield "|---|---|---|"
-    for name, function in sorted(FUNCTIONS.items()):
-        yield f"| `{name}` | {', '.join(_arguments(function)) or 'nothing'} | {_said(function)} |"
-    yield ""
-
-
-def _arguments(function: Callable[..., object]) -> Iterator[str]:
-    for parameter in list(inspect.signature(function).parameters.values())[1:]:
-        name = parameter.name.replace("_", " ")
-        if parameter.kind is parameter.VAR_POSITIONAL:
-            yield f"{name}…"
-        else:
-            yield name if parameter.default is parameter.empty else f"({name})"
 
 
 def _said(thing: Callable[..., object]) -> str:

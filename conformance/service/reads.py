@@ -32,13 +32,11 @@ class RecentReads:
         self._values: dict[str, object] = {}
         self._exchanges = 0
         """Length of the log after the newest of them."""
-        self._newest: str | None = None
         self._asked = 0.0
 
     def forget(self) -> None:
         """Empty the cache: something beside the case's own requests may have changed what reads give."""
         self._values.clear()
-        self._newest = None
 
     def values(self, reads: Sequence[Read]) -> list[object]:
         """The values of these reads, from the cache where possible."""
@@ -46,19 +44,12 @@ class RecentReads:
             self._values.clear()
         return [self._values[read.asks] if read.asks in self._values else self.ask(read) for read in reads]
 
-    def latest(self, read: Read) -> object:
-        """The value of a read, from the cache only if it was the case's last exchange."""
-        if self._newest is not None and read.asks == self._newest and len(self._log) == self._exchanges:
-            return self._values[self._newest]
-        return self.ask(read)
-
     def ask(self, read: Read) -> object:
         """Carry out a read."""
         if len(self._log) != self._exchanges:
             self._values.clear()
         value = read.get()
         self._exchanges, self._asked = len(self._log), time.monotonic()
-        self._newest = read.asks
         if read.asks is not None:
             self._values[read.asks] = value
         return value

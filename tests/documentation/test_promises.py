@@ -7,11 +7,11 @@ import re
 from collections import Counter
 
 import pytest
+from conformance.language.functions import FUNCTIONS
 from pages import PAGES
 
 from conformance.attestation_vectors.files import shipped
 from conformance.drivers import DRIVERS
-from conformance.language.functions import FUNCTIONS
 from conformance.language.matchers import OPERATORS
 from conformance.report import ExitCode, Results
 from conformance.report.judgement import Judgement

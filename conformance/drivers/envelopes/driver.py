@@ -14,6 +14,7 @@ from conformance.drivers.envelopes.flows import VALID, EnvelopeAccount, Envelope
 from conformance.drivers.envelopes.forms import BILLING, CONVERSION, PRIMARY_TYPES, EnvelopeRow, Flow, TypedDataCase
 from conformance.drivers.envelopes.requests import Changes, proofs
 from conformance.drivers.envelopes.rows import VARIABLES, Row, compile_rows, primary_type, variables
+from conformance.drivers.envelopes.unchanged import UnchangedState
 from conformance.drivers.sections import charging, labelled, set_up
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.endpoints.messages import Answer
@@ -70,7 +71,8 @@ def compile_typed_data(form: TypedDataCase, context: CompileContext) -> Callable
                 run.clock.set_right()
             chain_id(run)
         untried = _flows_of_each(fitting) - _flows_of_each(chosen)
-        trial = EnvelopeTrial(run, EnvelopeAccounts(run, CONVERSION in chosen), form.exact_time, untried)
+        accounts = EnvelopeAccounts(run, CONVERSION in chosen)
+        trial = EnvelopeTrial(run, accounts, form.exact_time, UnchangedState(run), untried)
         trial.try_flows({flow: some for flow, some in chosen.items() if some})
 
     return program
@@ -173,6 +175,7 @@ class EnvelopeTrial:
     run: CaseRun
     accounts: EnvelopeAccounts
     exact: bool
+    unchanged: UnchangedState
     untried: Mapping[str, int]
     """In how many further flows each row would be sent in a full run, by its label."""
 
@@ -199,7 +202,7 @@ class EnvelopeTrial:
                 raise
         if failures:
             raise Departure.first_of(failures)
-        self.run.unchanged.compare()
+        self.unchanged.compare()
         if any(map(_refuses, chosen.get(CONVERSION, []))):
             try_control(partial(self._send_valid, CONVERSION))
 
@@ -211,7 +214,7 @@ class EnvelopeTrial:
                     self._try_row(flow, row, refusals)
             except Departure as problem:
                 failures.append(problem)
-                self.run.unchanged.forget()
+                self.unchanged.forget()
                 if flow == CONVERSION and refusals is not None:
                     return  # the account of the refused rows may be converted by now
 
@@ -223,9 +226,9 @@ class EnvelopeTrial:
         """The control of a flow's refusals, with the lists of its account as reads."""
         with set_up():
             reads = self.accounts.unchanged(flow)
-        self.run.unchanged.end_if_old()
+        self.unchanged.end_if_old()
         with set_up():
-            self.run.unchanged.read(reads)
+            self.unchanged.read(reads)
         control = partial(self._send_valid, flow) if flow == CONVERSION else Accepted(flow)
         return Refusals(self.run, control=control, unchanged=reads)
 
@@ -271,11 +274,11 @@ class EnvelopeTrial:
     def _must_refuse(self, flow: Flow, row: Row, label: str, sent: Sent, refusals: Refusals | None) -> None:
         if refusals is None:
             raise TypeError("a refused row has neither control nor state")
-        for request, answer in sent:
+        for _, answer in sent:
             refusals.check(answer, ["any"])
             judges = None if row.form.judges is None else tuple(row.form.judges)
-            self.run.unchanged.note(f"{label} ({flow})", request, answer.exchange, judges)
-            self.run.unchanged.read(self.accounts.unchanged(flow))
+            self.unchanged.note(f"{label} ({flow})", answer.exchange, judges)
+            self.unchanged.read(self.accounts.unchanged(flow))
 
     def _send(self, flow: Flow, row: Row) -> Sent:
         """A row's requests and their answers."""

@@ -191,7 +191,7 @@ def _try_out(row: EnvelopeRow, changes: Callable[[Scope], Changes], flow: Flow, 
     """Report changes that cannot be made to any envelope."""
     signers = Signers("N", 1, Wallet("0"), Wallet("1"))
     always: dict[str, object] = {"label": "label", "base_url": "base_url"}
-    scope = Scope("0", lambda _: "profile", always | variables(signers, flow, row, 0))
+    scope = Scope(lambda _: "profile", always | variables(signers, flow, row, 0))
     document: dict[str, JsonValue] = signers.valid(primary_type(flow, row), 0)  # type: ignore[assignment]  # it is JSON
     try:
         made = changes(scope)

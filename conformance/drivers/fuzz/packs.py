@@ -77,11 +77,8 @@ def _mentions(text: str, name: str) -> bool:
 
 
 def fresh_run(run: CaseRun, context: CompileContext, name: str) -> tuple[CaseRun, CompileContext]:
-    """A run and a context with variables, step ids and controls of its own.
-
-    Nothing else writes at the same time, so that the last result of a read can be reused.
-    """
+    """A run and a context with variables, step ids and controls of its own."""
     branch = run.branch(name)
     branch.accepted = {}
-    branch.recent_reads, branch.repeats_reads = RecentReads(branch.log), False
+    branch.recent_reads = RecentReads(branch.log)  # nothing else writes at the same time
     return branch, CompileContext(context.document, context.vocabulary, context.place)

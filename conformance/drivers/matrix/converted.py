@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from conformance.drivers.matrix.account import Lists, MatrixAccount
-from conformance.drivers.steps.onchain import name_write
 from conformance.language.templates import CompileContext
+from conformance.profile.chain import FUNCTION_KEYS
 from conformance.profile.wire import ZERO_HASH
 from conformance.service.accounts import CONVERSION, Accounts
 from conformance.service.contract import Contract
@@ -31,10 +31,9 @@ def note_needs(context: CompileContext) -> None:
     """Note what a matrix of a ChainSecured account needs of the profile."""
     context.info.needs.update({"chain_rpc", "funded_wallet", "clock_control"})
     context.info.alone = True
-    context.info.operations.add(CONVERSION)
+    context.info.operations |= {CONVERSION, "get_node_chain_config"}
     context.info.uses.update({"crypto.api_key_hash_preimage", "crypto.usage_key_hash_preimage", "wire.typed_data.form"})
-    for name in ("update_group", "set_usage_api_key"):
-        name_write(name, context)
+    context.info.uses.update(FUNCTION_KEYS[name] for name in ("update_group", "set_usage_api_key"))
 
 
 class ConvertedMatrixAccount(MatrixAccount):

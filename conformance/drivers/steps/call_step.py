@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from collections.abc import Callable
 
-from conformance.drivers.steps.calls import (
-    Builder,
-    as_members,
-    compile_members_of,
-    compile_request,
-    compile_who,
-    must_be_list,
-    name_operation,
-)
+from conformance.drivers.steps.calls import Action, Builder, compile_request, compile_who, must_be_list, name_operation
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.expectations import Expectations, compile_expectations
 from conformance.endpoints.messages import Answer
-from conformance.language.form import Refused, UnchangedRead
+from conformance.language.form import Refused
 from conformance.language.models import CallStep
 from conformance.language.shapes import ANYTHING
 from conformance.language.templates import CompileContext
@@ -27,56 +18,35 @@ from conformance.profile import OPERATIONS
 from conformance.service.acceptance import must_accept
 from conformance.service.lists import unchanged_list
 from conformance.service.reads import Read
-from conformance.service.refusal import ExpectedRefusal, Refusals, check_refusal
-from conformance.service.runs import RUN, failed, must_fail, must_not_fail
-
-AnswerStep = Callable[[CaseRun], Answer]
-"""Sends a step's request and checks the answer."""
-Reads: TypeAlias = Callable[[CaseRun], Sequence[Read]]
-FAILURE_FORMS = "exec.failure_and_limits"
+from conformance.service.refusal import must_refuse, was_accepted
+from conformance.service.runs import must_not_fail
 
 
-def compile_call(step: CallStep, context: CompileContext) -> AnswerStep:
+def compile_call(step: CallStep, context: CompileContext) -> Action:
     """Compile one request and its expected outcome."""
     build = compile_request(step, step.call, context)
     if step.refused is not None and step.may_be_refused is not None:
         raise context.at("may_be_refused").problem(BadShape, "a step is `refused` or `may_be_refused`, not both")
-    _check_fails(step, context)
     if step.refused is None:
         return _compile_accepted(step, build, context)
-    _check_proof(step, context)
-    reads = compile_reads(step.unchanged or [], context)
+    control_id = _proven_control(step, context)
+    makers = [_compile_read(name, context.at("unchanged", index)) for index, name in enumerate(step.unchanged or [])]
     expected = _classes(step.refused)
     expectations = compile_expectations(step.expect, step.save, context, step.call, ANYTHING)
 
-    def refused(run: CaseRun) -> Answer:
-        control, request, unchanged = run.control(step.control, accepted="was accepted"), build(run), reads(run)
-        run.unchanged.end_if_old()
-        run.unchanged.end_if_undone_by(request)
-        run.unchanged.read(unchanged)
-        answer = Refusals(run, control=control, unchanged=unchanged).send(request, expected)
-        run.unchanged.note(run.label_of_step, request, answer.exchange, run.judges_of_step)
-        return _as_expected(answer, expectations, run)
+    def refused(run: CaseRun) -> None:
+        unchanged = [make(run) for make in makers]
+        answer = must_refuse(run, build(run), expected, control=run.accepted[control_id], unchanged=unchanged)
+        _as_expected(answer, expectations, run)
 
     return refused
-
-
-def _check_fails(step: CallStep, context: CompileContext) -> None:
-    """Raise BadShape for a meaningless `fails`; else note that the profile has to say how failures are answered."""
-    if step.fails is False:
-        return
-    if step.call != RUN:
-        raise context.at("fails").problem(BadShape, f"only a run ends with an error; {step.call} is refused")
-    if step.refused is not None or (step.may_be_refused is not None and step.fails is True):
-        raise context.at("fails").problem(BadShape, "a run that fails was permitted: it is not `refused` beside")
-    context.info.uses.add(FAILURE_FORMS)
 
 
 # ------------------------------------------------------------------------------------------------------- acceptance
 
 
-def _compile_accepted(step: CallStep, build: Builder, context: CompileContext) -> AnswerStep:
-    """Compile a request that must be accepted, may be refused, or whose run may or must fail."""
+def _compile_accepted(step: CallStep, build: Builder, context: CompileContext) -> Action:
+    """Compile a request that must be accepted, or may be refused."""
     for name in ("control", "unchanged"):
         if getattr(step, name) is not None:
             raise context.at(name).problem(BadShape, f"`{name}` stands beside `refused` only")
@@ -84,31 +54,21 @@ def _compile_accepted(step: CallStep, build: Builder, context: CompileContext) -
     expectations = compile_expectations(
         step.expect, step.save, context, step.call, context.vocabulary.answers[step.call]
     )
-    of_refusal = expectations.around_the_body()
-    fails = step.fails
 
-    def accepted(run: CaseRun) -> Answer:
+    def accepted(run: CaseRun) -> None:
         answer = run.send(build(run))
-        if fails is True or (fails and failed(answer, run.profile)):
-            must_fail(answer, run.profile)
-            return _as_expected(answer, expectations, run)
-        if allowed is None or answer.accepted:
-            return _accepted(answer, expectations, run)
-        check_refusal(answer, ExpectedRefusal.of(allowed, run.profile), run.secrets)
-        return _as_expected(answer, of_refusal, run)
+        if allowed is not None and not was_accepted(run, answer, or_refused=allowed):
+            _as_expected(answer, expectations.around_the_body(), run)
+            return
+        must_accept(answer)
+        must_not_fail(answer, run.profile)
+        _as_expected(answer, expectations, run)
 
     return accepted
 
 
-def _accepted(answer: Answer, expectations: Expectations, run: CaseRun) -> Answer:
-    must_accept(answer)
-    must_not_fail(answer, run.profile)
-    return _as_expected(answer, expectations, run)
-
-
-def _as_expected(answer: Answer, expectations: Expectations, run: CaseRun) -> Answer:
+def _as_expected(answer: Answer, expectations: Expectations, run: CaseRun) -> None:
     expectations.check_at(answer.at, run, answer.exchange)
-    return answer
 
 
 # ---------------------------------------------------------------------------------------------------------- refusal
@@ -118,8 +78,8 @@ def _classes(raw: Refused) -> tuple[str, ...]:
     return (raw,) if isinstance(raw, str) else tuple(raw)
 
 
-def _check_proof(step: CallStep, context: CompileContext) -> None:
-    """Raise a LoadProblem for a refusal that proves nothing: it lacks a control of the same operation, or reads."""
+def _proven_control(step: CallStep, context: CompileContext) -> str:
+    """The id of a refusal's control. Raises a LoadProblem for a refusal without a control, or without reads."""
     if step.control is None:
         raise context.problem(RefusalUnproven, f"a refused {step.call} needs a `control`")
     operation = context.info.controls.get(step.control)
@@ -137,38 +97,23 @@ def _check_proof(step: CallStep, context: CompileContext) -> None:
         raise context.problem(RefusalUnproven, f"{step.call} writes: its refusal needs `unchanged`")
     if step.unchanged == [] and writes(step.call):
         raise context.at("unchanged").problem(RefusalUnproven, "`unchanged` names no read")
+    return step.control
 
 
-def compile_reads(entries: Sequence[str | UnchangedRead], context: CompileContext) -> Reads:
-    """The reads that `unchanged` names."""
-    makers = [_compile_read(entry, context.at("unchanged", index)) for index, entry in enumerate(entries)]
-    return lambda run: [make(run) for make in makers]
-
-
-def _compile_read(entry: str | UnchangedRead, context: CompileContext) -> Callable[[CaseRun], Read]:
-    if isinstance(entry, str):
-        name, who_raw, with_raw = entry, None, UnchangedRead().with_
-    else:
-        name, who_raw, with_raw = _read_name(entry, context), entry.as_, entry.with_
+def _compile_read(name: str, context: CompileContext) -> Callable[[CaseRun], Read]:
+    """Compile a read of the case's first account."""
     name_operation(name, context)
     paged = bool(OPERATIONS[name].items)
-    if paged or (isinstance(entry, UnchangedRead) and entry.list_):
+    if paged:
         must_be_list(name, context)
     if writes(name):
         raise context.problem(RefusalUnproven, f"{name} writes: it cannot show that nothing changed")
-    who, members = compile_who(who_raw, name, context), compile_members_of(name, with_raw, context.at("with"))
+    who = compile_who(None, name, context)
 
     def read(run: CaseRun) -> Read:
-        key, filled = who(run), as_members(members(run.scope))
+        key = who(run)
         if paged:
-            return unchanged_list(run, name, key, **filled)
-        return Read(name, lambda: run.call(name, key, **filled).value, f"{name} {key} {filled!r}")
+            return unchanged_list(run, name, key)
+        return Read(name, lambda: run.call(name, key).value, f"{name} {key}")
 
     return read
-
-
-def _read_name(entry: UnchangedRead, context: CompileContext) -> str:
-    names = [name for name in (entry.list_, entry.call) if name]
-    if len(names) != 1:
-        raise context.problem(BadShape, "an entry of `unchanged` has either `list` or `call`")
-    return names[0]

@@ -5,29 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
-from pydantic import JsonValue
-
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.drivers.steps.expectations import compile_expectations
 from conformance.endpoints.requests import OutgoingRequest
-from conformance.language.making_steps import AccountStep
-from conformance.language.models import CallStep, ListStep, Request
+from conformance.language.form import Members
+from conformance.language.models import AccountStep, ListStep, Request
 from conformance.language.scope import Account
-from conformance.language.shapes import Object
-from conformance.language.templates import CompileContext, Template, compile_value, shape_of
+from conformance.language.templates import CompileContext, compile_value
 from conformance.language.vocabulary import suggestion, takes_credential
-from conformance.problems import BadShape, DuplicateId, Mismatch, UnknownName
+from conformance.problems import BadShape, DuplicateId, UnknownName
 from conformance.profile import OPERATIONS
 from conformance.service.accounts import Accounts
-from conformance.service.lists import list_as_read, unchanged_list
+from conformance.service.lists import list_as_read
 from conformance.service.pkps import wallet_labels
-from conformance.values.json_text import written
 from conformance.values.json_values import printed
 
 Action: TypeAlias = Callable[[CaseRun], object]
 """Runs a step. Raises StepProblem."""
 Builder: TypeAlias = Callable[[CaseRun], OutgoingRequest]
 Who: TypeAlias = Callable[[CaseRun], str | None]
+Filled: TypeAlias = Callable[[CaseRun], dict[str, object]]
+"""Fills the variables of a request's members."""
 NOBODY = "nobody"
 
 
@@ -36,13 +34,11 @@ def compile_account(step: AccountStep, context: CompileContext) -> Action:
     if step.account in context.names or step.account == NOBODY:
         raise context.at("account").problem(DuplicateId, f"the name {step.account!r} is taken")
     name_operation("new_account", context)
-    members = compile_members_of("new_account", step.with_, context.at("with"))
     context.define(step.account, context.vocabulary.answers["new_account"])
     context.info.accounts.append(step.account)
 
     def act(run: CaseRun) -> None:
-        description = f"{step.account} of a conformance case"
-        made = Accounts(run).new(description, as_members(members(run.scope)))
+        made = Accounts(run).new(f"{step.account} of a conformance case")
         run.scope.variables[step.account] = Account(made.answer)
 
     return act
@@ -57,12 +53,7 @@ def compile_list(step: ListStep, context: CompileContext) -> Action:
     )
 
     def act(run: CaseRun) -> None:
-        request = build(run)
-        if run.repeats_reads:
-            items = run.recent_reads.ask(list_as_read(run, request))
-        else:
-            items = run.recent_reads.latest(unchanged_list(run, step.list_, request.credential, **request.members))
-        expectations.check(items, run)
+        expectations.check(run.recent_reads.ask(list_as_read(run, build(run))), run)
 
     return act
 
@@ -89,36 +80,26 @@ def compile_request(step: Request, operation: str, context: CompileContext) -> B
     name_operation(operation, context.at("list" if isinstance(step, ListStep) else "call"))
     who = compile_who(step.as_, operation, context.at("as"))
     members = compile_members_of(operation, step.with_, context.at("with"))
-    extra = compile_value(dict(step.extra), context.at("extra"))
-    body = _compile_body(step, context)
-    method, path = (step.method, step.path) if isinstance(step, CallStep) else (None, None)
-    path_template = compile_value(path, context.at("path"))
+    extra = compile_members(step.extra, context.at("extra"))
 
     def build(run: CaseRun) -> OutgoingRequest:
-        scope = run.scope
         served = run.target.operation(operation)
-        filled = as_members(members(scope))
-        if operation == "create_wallet":
-            filled = wallet_labels(served, run.label) | filled
-        other_path = path_template(scope)
-        return OutgoingRequest(
-            operation=served,
-            credential=who(run),
-            members=filled | as_members(extra(scope)),
-            body=body(run),
-            method=method,
-            path=None if other_path is None else printed(other_path),
-        )
+        labels = wallet_labels(served, run.label) if operation == "create_wallet" else {}
+        return OutgoingRequest(served, who(run), members=labels | members(run) | extra(run))
 
     return build
 
 
-def compile_members_of(operation: str, raw: JsonValue, context: CompileContext) -> Template:
+def compile_members_of(operation: str, raw: Members, context: CompileContext) -> Filled:
     """Compile the members of a request. Reports members that the operation does not have."""
-    template, shape = compile_value(raw, context), shape_of(raw, context)
-    if isinstance(shape, Object):
-        _check_members(shape.members, operation, context)
-    return template
+    _check_members(raw, operation, context)
+    return compile_members(raw, context)
+
+
+def compile_members(raw: Members, context: CompileContext) -> Filled:
+    """Compile members of any name."""
+    templates = {name: compile_value(value, context.at(name)) for name, value in raw.items()}
+    return lambda run: {name: template(run.scope) for name, template in templates.items()}
 
 
 def _check_members(names: Iterable[str], operation: str, context: CompileContext) -> None:
@@ -149,25 +130,3 @@ def compile_who(raw: str | None, operation: str, context: CompileContext) -> Who
         )
     template = compile_value(raw, context)
     return lambda run: printed(template(run.scope))
-
-
-def _compile_body(step: Request, context: CompileContext) -> Callable[[CaseRun], str | None]:
-    if not isinstance(step, CallStep) or step.body is None:
-        return lambda _: None
-    if step.with_ or step.extra:
-        raise context.at("body").problem(BadShape, "`body` stands instead of `with` and `extra`, not beside them")
-    forms = step.body.model_fields_set
-    if len(forms) != 1:
-        raise context.at("body").problem(BadShape, "a body is either {raw: text} or {json: value}")
-    if "raw" in forms:
-        text = compile_value(step.body.raw, context.at("body", "raw"))
-        return lambda run: printed(text(run.scope))
-    value = compile_value(step.body.json_, context.at("body", "json"))
-    return lambda run: written(value(run.scope))
-
-
-def as_members(value: object) -> dict[str, object]:
-    """The value of a compiled `with` as members. Raises Mismatch for any other value."""
-    if not isinstance(value, dict):
-        raise Mismatch("an object as `with`", printed(value))
-    return value

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.endpoints.canonical import descend
-from conformance.language.matchers import Difference, Matcher, check_known_member, compile_matcher, says_absent
+from conformance.language.matchers import Difference, Matcher, compile_matcher
 from conformance.language.shapes import ANYTHING, SCALAR, Shape, at_path, described
 from conformance.language.templates import CompileContext
 from conformance.problems import BadShape, Mismatch, UnknownName
@@ -43,7 +43,7 @@ class Expectations:
     matchers: tuple[tuple[Path, Matcher], ...]
     saves: tuple[tuple[str, Path], ...]
     source: str = ""
-    """What answers: an operation, a view, a method of JSON-RPC."""
+    """The operation that answers."""
 
     def around_the_body(self) -> Expectations:
         """The expectations that any answer can meet, a refusal too: those about status, headers and text."""
@@ -62,9 +62,9 @@ class Expectations:
         for path, matcher in self.matchers:
             difference = matcher(read(path), run.scope)
             if difference and path and self._is_whole(path, run):
-                raise mismatch(difference, exchange, of=f"{self.source}, whose whole answer it is by the profile")
+                raise _mismatch(difference, exchange, of=f"{self.source}, whose whole answer it is by the profile")
             if difference:
-                raise mismatch(difference.inside(".".join(path)) if path else difference, exchange, of=self.source)
+                raise _mismatch(difference.inside(".".join(path)) if path else difference, exchange, of=self.source)
         for name, path in self.saves:
             value = read(path)
             if value is MISSING:
@@ -98,9 +98,6 @@ def compile_expectations(
 
 def _compile_expected(text: str, raw: JsonValue, answer: Shape, context: CompileContext) -> tuple[Path, Matcher]:
     path = compile_path(text, context)
-    if says_absent(raw) and path[:1] != ("@headers",):
-        check_known_member(path[-1] if path else "", context)
-        return path, compile_matcher(raw, context)
     return path, compile_matcher(raw, context.of(_shape_at(path, answer, context)))
 
 
@@ -119,12 +116,8 @@ def _of(source: str) -> str:
     return f" of {source}" if source else ""
 
 
-def mismatch(difference: Difference, exchange: int | None, why: str = "", of: str = "") -> Mismatch:
+def _mismatch(difference: Difference, exchange: int | None, of: str) -> Mismatch:
     """The problem of the step for a difference; `of` is where the value comes from."""
     where = f" at {difference.path.rstrip('.')}" if difference.path else ""
     got = difference.got if difference.got is MISSING else printed_json(difference.got)
-    return Mismatch(
-        f"{difference.expected}{where}{_of(of)}{f' ({why})' if why else ''}",
-        str(got)[:SHOWN],
-        exchange,
-    )
+    return Mismatch(f"{difference.expected}{where}{_of(of)}", str(got)[:SHOWN], exchange)

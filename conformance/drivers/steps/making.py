@@ -6,15 +6,23 @@ cases about these calls make them with `call`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 
-from conformance.drivers.steps.calls import Action, Who, as_members, compile_who, must_be_list, name_operation
+from conformance.drivers.steps.calls import (
+    Action,
+    Filled,
+    Who,
+    compile_members,
+    compile_who,
+    must_be_list,
+    name_operation,
+)
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.language.form import Members
-from conformance.language.making_steps import NewGroupStep, NewKeyStep, NewWalletStep
+from conformance.language.models import NewGroupStep, NewKeyStep, NewWalletStep
 from conformance.language.shapes import SCALAR, Made, Shape
-from conformance.language.templates import CompileContext, compile_value
+from conformance.language.templates import CompileContext
 from conformance.language.vocabulary import suggestion
 from conformance.problems import DuplicateId, Mismatch, UnknownName
 from conformance.profile import OPERATIONS
@@ -24,28 +32,24 @@ from conformance.service.pkps import Pkps
 from conformance.service.usage_keys import Permissions, UsageKeys
 from conformance.values.json_values import printed
 
-MadeStep = NewWalletStep | NewGroupStep | NewKeyStep
 PERMISSIONS = tuple(field.name for field in fields(Permissions))
 
 
 def compile_new_wallet(step: NewWalletStep, context: CompileContext) -> Action:
-    """Compile the creation of an account's wallets, `{id, address}` each. One request of the list gives all ids."""
-    names = [step.new_wallet] if isinstance(step.new_wallet, str) else step.new_wallet
-    who = _compile_maker(step, ("create_wallet", "list_wallets"), context)
-    for name in names:
-        _define(name, context.at("new_wallet"), Made({"id": SCALAR, "address": SCALAR}))
+    """Compile the creation of a wallet, `{id, address}`."""
+    who = _compile_maker(("create_wallet", "list_wallets"), context)
+    _define(step.new_wallet, context.at("new_wallet"), Made({"id": SCALAR, "address": SCALAR}))
 
     def act(run: CaseRun) -> None:
-        made = Pkps(run).create_several(_key(who, run), len(names))
-        for name, wallet in zip(names, made, strict=True):
-            run.scope.variables[name] = {"id": wallet.id, "address": wallet.address}
+        wallet = Pkps(run).create(_key(who, run))
+        run.scope.variables[step.new_wallet] = {"id": wallet.id, "address": wallet.address}
 
     return act
 
 
 def compile_new_group(step: NewGroupStep, context: CompileContext) -> Action:
     """Compile the creation of a group, `{id}`, that permits what `with` lists."""
-    who = _compile_maker(step, ("add_group", "list_groups"), context)
+    who = _compile_maker(("add_group", "list_groups"), context)
     members = _compile_some(step.with_, GROUP_LISTS, context.at("with"))
     _define(step.new_group, context.at("new_group"), Made({"id": SCALAR}))
 
@@ -59,7 +63,7 @@ def compile_new_group(step: NewGroupStep, context: CompileContext) -> Action:
 
 def compile_new_key(step: NewKeyStep, context: CompileContext) -> Action:
     """Compile the creation of a usage key that has only the permissions in `with`."""
-    who = _compile_maker(step, ("add_usage_api_key",), context)
+    who = _compile_maker(("add_usage_api_key",), context)
     members = _compile_some(step.with_, PERMISSIONS, context.at("with"))
     _define(step.new_key, context.at("new_key"), SCALAR)
 
@@ -70,19 +74,19 @@ def compile_new_key(step: NewKeyStep, context: CompileContext) -> Action:
     return act
 
 
-def _compile_maker(step: MadeStep, operations: Sequence[str], context: CompileContext) -> Who:
-    """Compile whose key makes the object. Notes the operations that this takes."""
+def _compile_maker(operations: Sequence[str], context: CompileContext) -> Who:
+    """Compile whose key makes the object: the first account's. Notes the operations that this takes."""
     for operation in operations:
         name_operation(operation, context)
         if OPERATIONS[operation].items:
             must_be_list(operation, context)
-    return compile_who(step.as_, operations[0], context.at("as"))
+    return compile_who(None, operations[0], context)
 
 
 def _key(who: Who, run: CaseRun) -> str:
     key = who(run)
     if key is None:
-        raise Mismatch("an account of the case, or a key, as `as`", "nobody")
+        raise Mismatch("an account of the case before this step", "none")
     return key
 
 
@@ -92,9 +96,7 @@ def _define(name: str, context: CompileContext, shape: Shape) -> None:
     context.define(name, shape)
 
 
-def _compile_some(
-    raw: Members, known: Sequence[str], context: CompileContext
-) -> Callable[[CaseRun], dict[str, object]]:
+def _compile_some(raw: Members, known: Sequence[str], context: CompileContext) -> Filled:
     """Compile the members of `with`. Reports unknown ones: a case that needs others uses a `call`."""
     for name in raw:
         if name not in known:
@@ -102,8 +104,7 @@ def _compile_some(
             context.at(name).report(
                 UnknownName, f"there is no member {name!r} here{near}; there are {', '.join(known)}"
             )
-    template = compile_value(dict(raw), context)
-    return lambda run: as_members(template(run.scope))
+    return compile_members(raw, context)
 
 
 def _array(members: dict[str, object], name: str) -> list[object]:

@@ -17,6 +17,7 @@ from conformance.profile import Profile, value_at
 from conformance.run.loader import load_pack
 from conformance.run.reference import text as reference
 from conformance.run.schema import SCHEMA, pack_schema, text
+from conformance.values.marked_yaml import Document
 
 DOCS = Path(__file__).parents[3] / "docs" / "packs.md"
 HEAD = "pack: trial\ntitle: t\ncases:\n  - id: one\n    title: t\n    requirements: [GRP-010]\n"
@@ -78,7 +79,7 @@ def test_timestamps_and_numbers_keep_their_text_and_type(tmp_path: Path) -> None
     path.write_text(f"{HEAD}    each: [{{id: a, when: 2026-01-01, n: 1, f: 1.5, b: true, z: null, t: '1'}}]\n"
                     "    steps: [{account: x}, {call: list_groups}]\n", encoding="utf-8")  # fmt: skip
     (case,) = load_pack(path)
-    scope = Scope("s", lambda _: None, {})
+    scope = Scope(lambda _: None, {})
 
     values = {name: template(scope) for name, template in case.row.items()}
 
@@ -107,12 +108,10 @@ TEMPLATES = [
 
 @pytest.mark.parametrize(("raw", "value"), TEMPLATES)
 def test_variables_keep_type_alone_and_are_printed_in_text(tmp_path: Path, raw: object, value: object) -> None:
-    from conformance.values.marked_yaml import Document  # noqa: PLC0415 - needs a file
-
     path = tmp_path / "x.yaml"
     path.write_text("a: b", encoding="utf-8")
     variables = {"n": 5, "list": [1, {"a": None}], "yes": True, "alice": Account(api_key="KEY", wallet_address="0x1")}
-    scope = Scope("seed", lambda key: plain(value_at(Profile(), key)), dict(variables))
+    scope = Scope(lambda key: plain(value_at(Profile(), key)), dict(variables))
 
     template = compile_value(raw, CompileContext(Document(path), standard(), names=set(variables)))  # type: ignore[arg-type]
 

@@ -94,21 +94,18 @@ cases:
     steps:
       - {account: a, colour: red}  # <- unknown member of a step
       - {call: list_groups, via: 1}  # <- no header
-      - {parallel: {times: 2, step: {call: list_groups, colour: red}}}  # <- unknown member in a branch of a union
+      - {parallel: {times: 2, step: {call: list_groups, colour: red}}}  # <- a step of no kind
   - id: names
     title: t
     requirements: [GRP-999]  # <- no such requirement
     needs: [flying]  # <- no such capability
     steps:
-      - {account: alice, with: {account_name: "${nobody_made_it}"}}  # <- no such variable
+      - {account: alice}
+      - {call: add_group, with: {group_name: "${nobody_made_it}"}}  # <- no such variable
       - {call: list_birds, as: alice, save: {birds: ""}}  # <- no such operation
-      - {check: {that: "${birds}", equals: "${bees}"}}  # <- only bees are unknown
-      - repeat:
-          times: 2
-          steps:
-            - let: {x: {no_such_function: 1}}  # <- no such function
-      - {let: {y: "${x}"}}
-      - {call: list_groups, as: alice}
+      - {list: list_groups, expect: {0.id: "${birds}", 0.name: "${bees}"}}  # <- only bees are unknown
+      - {new_group: g, with: {cid_hashes: []}}  # <- no such member
+      - {call: remove_group, with: {group_id: "${g.id}"}}
   - id: names  # <- the id is used twice
     title: t
     requirements: [GRP-010]

@@ -1,8 +1,9 @@
-"""Tests for the functions that say what follows from keys and wallets."""
+"""Tests for what follows from keys, codes and wallets."""
 
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Callable
 
 import httpx
@@ -10,9 +11,15 @@ import pytest
 from eth_utils.crypto import keccak
 
 from conformance.endpoints.messages import Answer
-from conformance.language.functions import account_hash, pkp_id_in, usage_key_hash
-from conformance.language.scope import Scope
 from conformance.problems import Mismatch, ProfileSilent
+from conformance.profile import Profile
+from conformance.service.derivations import (
+    account_hash,
+    hashed_cid,
+    pkp_id_in,
+    sample_cid,
+    usage_key_hash,
+)
 from conformance.service.secrets_search import wallets_leaked_by, wallets_of_secrets_in
 
 SECRET = bytes(range(1, 33))
@@ -25,33 +32,41 @@ PKP_ID = f"0x{keccak(bytes.fromhex(ADDRESS[2:])).hex()}"
 LEFT_PADDED = f"0x{'0' * 24}{ADDRESS[2:].lower()}"
 
 
-def scope(**keys: str) -> Scope:
-    stated = {name.replace("__", "."): value for name, value in keys.items()}
-    return Scope("seed", stated.get, {})
+def profile(**crypto: str | None) -> Profile:
+    return Profile.model_validate({"crypto": crypto})
 
 
 @pytest.mark.parametrize("of", [account_hash, usage_key_hash])
 @pytest.mark.parametrize(("rule", "preimage"), [("decoded_bytes", SECRET), ("base64_text", KEY.encode())])
 def test_key_hash_follows_the_profiles_rule(of: Callable[..., object], rule: str, preimage: bytes) -> None:
-    asked = scope(crypto__api_key_hash_preimage=rule, crypto__usage_key_hash_preimage=rule)
-    assert of(asked, KEY) == f"0x{keccak(preimage).hex()}"
+    asked = profile(api_key_hash_preimage=rule, usage_key_hash_preimage=rule)
+    assert of(KEY, asked) == f"0x{keccak(preimage).hex()}"
 
 
 def test_key_hash_without_a_rule_is_not_judged() -> None:
     with pytest.raises(ProfileSilent):
-        account_hash(scope(), KEY)
+        account_hash(KEY, profile(api_key_hash_preimage=None))
+
+
+def test_hashed_cid_is_keccak_of_the_text() -> None:
+    assert hashed_cid("abc") == "0x4e03657aea45a94fc7d47ba826c8d667c0d1e6e33a64a036ec44f58fa12d6c45"
+
+
+def test_sample_cid_is_a_cid_that_follows_its_seed() -> None:
+    assert re.fullmatch("Qm[1-9A-HJ-NP-Za-km-z]{44}", sample_cid("x"))
+    assert sample_cid("x") == sample_cid("x") != sample_cid("y")
 
 
 def test_pkp_id_is_the_one_that_the_list_shows_for_the_address() -> None:
     other = {"id": f"0x{'2' * 64}", "wallet_address": f"0x{'2' * 40}"}
     listed = [other, {"id": f"0x{'1' * 64}", "wallet_address": ADDRESS.lower()}]
-    assert pkp_id_in(scope(), listed, ADDRESS) == f"0x{'1' * 64}"
+    assert pkp_id_in(listed, ADDRESS, None) == f"0x{'1' * 64}"
 
 
 @pytest.mark.parametrize(("rule", "expected"), [("keccak256_of_address", PKP_ID), ("left_padded_address", LEFT_PADDED)])
 def test_pkp_id_follows_the_rule_where_items_hold_none(rule: str, expected: str) -> None:
     listed = [{"wallet_address": ADDRESS}]
-    found = pkp_id_in(scope(wire__pkp__id_source__rule=rule), listed, ADDRESS)
+    found = pkp_id_in(listed, ADDRESS, rule)
     assert str(found).lower() == expected
 
 
@@ -67,7 +82,7 @@ def test_pkp_id_follows_the_rule_where_items_hold_none(rule: str, expected: str)
 )
 def test_pkp_id_of_a_wallet_that_is_not_listed_once_departs(listed: object) -> None:
     with pytest.raises(Mismatch):
-        pkp_id_in(scope(wire__pkp__id_source__rule="keccak256_of_address"), listed, ADDRESS)
+        pkp_id_in(listed, ADDRESS, "keccak256_of_address")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Tests for the sources of actions and for the functions of packs that run them."""
+"""Tests for the sources of actions, and for the parameters, results and signers of their runs."""
 
 from __future__ import annotations
 
@@ -7,18 +7,10 @@ from eth_account import Account
 from eth_account.messages import encode_defunct
 from pydantic import JsonValue
 
-from conformance.language.runs import (
-    action_source,
-    recover_message,
-    returned,
-    run_params,
-)
-from conformance.language.scope import Scope
 from conformance.problems import Mismatch, ProfileSilent
 from conformance.profile import Profile
-from conformance.profile.paths import value_at
-from conformance.service.action_sources import PLACEHOLDER, names, needs, source
-from conformance.service.runs import address_of_private_key, signer_of_digest
+from conformance.service.action_sources import PLACEHOLDER, names, needs, parameters, source
+from conformance.service.runs import address_of_private_key, returned, signer_of_digest, signer_of_message
 
 KEY = "0x" + "11" * 32
 WALLET = Account.from_key(KEY)
@@ -26,11 +18,6 @@ WALLET = Account.from_key(KEY)
 
 def profile(**execution: JsonValue) -> Profile:
     return Profile.model_validate({"exec": execution})
-
-
-def scope(**execution: JsonValue) -> Scope:
-    stated = profile(**execution)
-    return Scope("seed", lambda key: value_at(stated, key), {})
 
 
 @pytest.mark.parametrize("name", names())
@@ -71,15 +58,10 @@ def test_source_says_what_it_needs() -> None:
     assert not needs("sign_digest").names_wallets_itself
 
 
-def test_source_that_nobody_wrote_is_told_with_those_there_are() -> None:
-    with pytest.raises(Mismatch, match=r"one of the actions echo, .*; got dance"):
-        action_source(scope(), "dance")
-
-
 @pytest.mark.parametrize("silent", [{"sandbox_api": None}, {"sandbox_api": {"sign_message": None}}])
 def test_source_without_its_names_is_for_other_nodes(silent: dict[str, JsonValue]) -> None:
     with pytest.raises(ProfileSilent, match=r"exec\.sandbox_api"):
-        action_source(scope(**silent), "sign_message")
+        source("sign_message", profile(**silent))
 
 
 def test_source_that_chooses_its_wallets_is_for_nodes_whose_calls_name_them() -> None:
@@ -88,8 +70,9 @@ def test_source_that_chooses_its_wallets_is_for_nodes_whose_calls_name_them() ->
 
 
 def test_parameters_name_the_wallet_as_the_profile_says() -> None:
-    assert run_params(scope(pkp_selection={"member": "wallet"}), "0x01", {"a": 1}) == {"wallet": "0x01", "a": 1}
-    assert run_params(scope(), "0x01") == {"pkpId": "0x01"}
+    assert parameters("0x01", {"a": 1}, lambda _: "wallet") == {"wallet": "0x01", "a": 1}
+    with pytest.raises(ProfileSilent):
+        parameters("0x01", {}, lambda _: None)
 
 
 @pytest.mark.parametrize(
@@ -103,15 +86,15 @@ def test_parameters_name_the_wallet_as_the_profile_says() -> None:
     ],
 )
 def test_returned_undoes_the_form_of_the_response(form: str, response: JsonValue, value: JsonValue) -> None:
-    assert returned(scope(response_form=form), response) == value
+    assert returned(response, form) == value
 
 
 @pytest.mark.parametrize("text", ["", "hello", "zwölf 二 \U0001f600", "x" * 1000])
 def test_signer_of_a_message_is_the_one_that_others_recover(text: str) -> None:
     signed = WALLET.sign_message(encode_defunct(text=text)).signature.hex()
-    assert recover_message(scope(), text, signed) == WALLET.address
-    assert recover_message(scope(), text, f"0x{signed}") == WALLET.address
-    assert recover_message(scope(), f"{text}.", signed) != WALLET.address
+    assert signer_of_message(text, signed) == WALLET.address
+    assert signer_of_message(text, f"0x{signed}") == WALLET.address
+    assert signer_of_message(f"{text}.", signed) != WALLET.address
 
 
 @pytest.mark.parametrize("subtracted", [0, 27])
@@ -125,7 +108,7 @@ def test_signer_of_a_digest_is_found_with_either_recovery_byte(subtracted: int) 
 @pytest.mark.parametrize("signature", ["", "0x", "hello", None, "0x" + "00" * 65, "0x" + "11" * 64, "0x" + "ff" * 65])
 def test_signature_that_nobody_made_departs(signature: object) -> None:
     with pytest.raises(Mismatch, match="a signature that recovers to a signer"):
-        recover_message(scope(), "hello", signature)
+        signer_of_message("hello", signature)
 
 
 def test_digest_of_another_length_departs() -> None:

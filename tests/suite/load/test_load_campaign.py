@@ -28,7 +28,7 @@ cases:
     setup: [{account: alice}]
     steps:
       - {call: add_group, with: {group_name: one}, judges: []}
-      - {list: list_groups, expect: {"": {length: 1}}, judges: [GRP-010]}
+      - {list: list_groups, expect: {"": [{name: one}]}, judges: [GRP-010]}
 """
 CLOCK = """
 from conformance.cases import Judge, case

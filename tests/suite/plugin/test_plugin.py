@@ -62,7 +62,7 @@ def test_failure_prints_all_that_one_needs(project: pytest.Pytester, node: TinyN
         "GRP-010",
         "`id` (u64)",
         "steps[1] list list_groups",
-        "expected  length 1",
+        "expected  1 of list_groups",
         "got       []",
         "curl -i -X GET",
         "$API_KEY_1",
@@ -271,8 +271,8 @@ def test_budgets_are_kept(project: pytest.Pytester, node: TinyNode) -> None:
           - id: spends
             title: t
             requirements: [GRP-010]
-            steps: [{account: a}, {repeat: {times: 5, steps: [{call: add_group, with: {group_name: g}}]}}]
-        """)
+            steps: [{account: a}, ADD, ADD, ADD, ADD, ADD]
+        """).replace("ADD", "{call: add_group, with: {group_name: g}}")
     (project.path / "packs" / "trial.yaml").write_text(spends, encoding="utf-8")
 
     result = run(project, "--node-url", node.url, "--max-spend", "2", "--output", "out")

@@ -18,17 +18,21 @@ def asked(node: TinyNode, path: str) -> list[dict[str, object]]:
 
 
 def test_new_key_sends_all_permission_fields(run: Run, node: TinyNode) -> None:
-    node.faults["add_usage_api_key"] = always(200, {"usage_api_key": "a-key-of-some-length"})
+    node.faults |= {
+        "add_usage_api_key": always(200, {"usage_api_key": "a-key-of-some-length"}),
+        "list_groups": always(200, []),
+    }
 
     outcome = run("""\
         steps:
           - account: alice
           - new_key: key
             with: {can_create_groups: true, execute_in_groups: [3]}
-          - check: {that: "${key}", equals: a-key-of-some-length}
+          - {call: list_groups, as: "${key}"}
         """)
 
     assert outcome.verdict is Verdict.PASS, outcome.reason
+    assert "a-key-of-some-length" in [request.key for request in node.asked if request.path == "list_groups"]
     (sent,) = asked(node, "add_usage_api_key")
     assert str(sent.pop("name")).endswith(" key")
     sent.pop("description")
@@ -44,35 +48,38 @@ def test_new_key_sends_all_permission_fields(run: Run, node: TinyNode) -> None:
 
 
 def test_new_group_takes_its_id_from_the_answer(run: Run, node: TinyNode) -> None:
-    node.faults["add_group"] = always(200, {"success": True, "group_id": 7})
+    node.faults |= {
+        "add_group": always(200, {"success": True, "group_id": 7}),
+        "remove_group": always(200, {"success": True}),
+    }
 
     outcome = run("""\
         steps:
           - account: alice
           - new_group: team
             with: {pkp_ids_permitted: [x], cid_hashes_permitted: [y, z]}
-          - check: {that: "${team.id}", equals: 7}
+          - {call: remove_group, with: {group_id: "${team.id}"}}
         """)
 
     assert outcome.verdict is Verdict.PASS, outcome.reason
+    assert asked(node, "remove_group")[0] == {"group_id": "7"}
     (sent,) = asked(node, "add_group")
     assert (sent["pkp_ids_permitted"], sent["cid_hashes_permitted"]) == (["x"], ["y", "z"])
 
 
-def test_new_wallets_share_one_look_at_the_list(run: Run, node: TinyNode) -> None:
+def test_new_wallet_takes_its_id_from_the_list(run: Run, node: TinyNode) -> None:
     node.faults["create_wallet"] = always(200, {"wallet_address": ADDRESS})
     node.faults["list_wallets"] = always(200, [{"id": PKP, "wallet_address": ADDRESS}])
 
-    outcome = run(f"""\
+    outcome = run("""\
         steps:
           - account: alice
-          - new_wallet: [p, q]
-          - check: {{that: "${{p.id}} ${{q.address}}", equals: "{PKP} {ADDRESS}"}}
+          - new_wallet: p
+          - {call: add_group, with: {group_name: "${p.id} ${p.address}"}}
         """)
 
     assert outcome.verdict is Verdict.PASS, outcome.reason
-    paths = [request.path for request in node.asked]
-    assert (paths.count("create_wallet"), paths.count("list_wallets")) == (2, 1)
+    assert asked(node, "add_group")[0]["group_name"] == f"{PKP} {ADDRESS}"
 
 
 def test_what_makes_the_setting_judges_nothing(run: Run, node: TinyNode) -> None:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import yaml
 from tiny_node import TinyNode, Told, always
 
 import conformance
@@ -59,34 +58,13 @@ def test_python_values_are_found_in_what_a_failure_says() -> None:
     assert [*python_values(ast.parse(source))] == ["line 1: list(y)", "line 2: [*y]"]
 
 
-def checks_in(value: object) -> Iterator[dict[str, object]]:
-    """The checks of a pack, wherever they stand in it."""
-    match value:
-        case {"check": dict(check)}:
-            yield check
-        case dict():
-            yield from (check for inner in value.values() for check in checks_in(inner))
-        case list():
-            yield from (check for inner in value for check in checks_in(inner))
-
-
-def test_every_check_of_a_pack_says_why() -> None:
-    packs = {path.name: yaml.safe_load(path.read_text("utf-8")) for path in sorted(scenarios().glob("*.yaml"))}
-    checks = [(name, check) for name, pack in packs.items() for check in checks_in(pack)]
-
-    assert len(checks) > len(packs)
-    assert [(name, check) for name, check in checks if not check.get("why")] == []
-
-
 @pytest.mark.parametrize(
     ("matcher", "words"),
     [
-        ([{"same_hex": "0x1"}, {"equals": 2}], '["0x1", 2]'),
-        ({"id": {"same_hex": "0x1"}, "name": "n"}, '{id: "0x1", name: "n"}'),
-        ({"length": {"at_most": 1}}, "length at most 1"),
-        ({"includes": {"not": {"type": "integer"}}}, "something that includes anything but a value of type integer"),
+        (["0x1", {"equals": 2}], '["0x1", 2]'),
+        ({"id": {"at_most": 1}, "name": "n"}, '{id: at most 1, name: "n"}'),
+        ({"includes": {"type": "integer"}}, "something that includes a value of type integer"),
         ({"matches": "^0x"}, "a text like ^0x"),
-        ({"absent": True}, "nothing"),
     ],
 )
 def test_matcher_in_words(matcher: object, words: str) -> None:
@@ -110,7 +88,7 @@ def test_failure_says_values_and_where_they_were_expected(
 ) -> None:
     node.faults["list_groups"] = lambda _: Told(body=[])
     listing = f"{{list: list_groups, expect: {expect}, judges: [GRP-010]}}"
-    outcome = run(f"steps: [{{account: a}}, {{let: {{wanted: 'group x'}}}}, {listing}]")
+    outcome = run(f"each: [{{id: one, wanted: group x}}]\nsteps: [{{account: a}}, {listing}]")
 
     assert outcome.verdict is Verdict.FAIL, outcome.reason
     assert outcome.failure is not None

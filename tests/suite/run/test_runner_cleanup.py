@@ -16,7 +16,7 @@ MAKES = """\
       - {call: add_usage_api_key, with: {can_create_groups: true}, save: {k: usage_api_key}}
       - {call: add_group, with: {group_name: a}}
       - {call: add_group, as: "${k}", with: {group_name: b}}
-      - {check: {that: 1, equals: 1}}
+      - {list: list_groups, expect: {"": [{name: a}, {name: b}]}}
     """
 
 
@@ -30,7 +30,7 @@ def test_keys_and_groups_are_removed_after_a_passed_case(run: Run, node: TinyNod
 
 
 def test_keys_and_groups_are_removed_after_a_failed_case(run: Run, node: TinyNode) -> None:
-    assert run(MAKES.replace("equals: 1", "equals: 2")).verdict is Verdict.FAIL
+    assert run(MAKES.replace("{name: b}]", "{name: c}]")).verdict is Verdict.FAIL
     assert left(node) == (0, 0)
 
 

@@ -227,18 +227,6 @@ def test_expectation_of_a_step_that_judges_nothing_is_setup(run: Run, node: Tiny
     assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.INCONCLUSIVE, "blocked")
 
 
-def test_steps_inside_others_judge_what_those_name(run: Run, node: TinyNode) -> None:
-    node.faults["add_group"] = always(403)
-    inside = "steps: [{call: add_group, with: {group_name: a}}]"
-
-    judged = run(f"steps: [{{account: alice}}, {{repeat: {{times: 2, {inside}}}, judges: [GRP-010]}}]")
-    blocked = run(
-        f"steps: [{{account: alice}}, {{repeat: {{times: 2, {inside}}}}}, {{call: list_groups, expect: {{'': []}}}}]"
-    )
-
-    assert (judged.verdict, blocked.verdict) == (Verdict.FAIL, Verdict.INCONCLUSIVE)
-
-
 def test_nobody_listening_is_inconclusive_also_in_steps(cases_of: Callable[[str], list[Case]]) -> None:
     (case,) = cases_of("steps: [{call: get_node_chain_config}]")
     with Target("http://127.0.0.1:9", Profile()) as target:
@@ -270,7 +258,7 @@ def test_lack_of_credit_and_patience_is_inconclusive_with_a_hint(
 def test_spent_budget_is_inconclusive_and_sends_no_more_writes(
     cases_of: Callable[[str], list[Case]], node: TinyNode
 ) -> None:
-    (case,) = cases_of("steps: [{account: a}, {repeat: {times: 5, steps: [{call: add_group, with: {group_name: x}}]}}]")
+    (case,) = cases_of(f"steps: [{{account: a}}{', {call: add_group, with: {group_name: x}}' * 5}]")
     with Target(node.url, Profile(), budget=Budget(3)) as target:
         outcome = run_case(case, target)
 
@@ -282,14 +270,13 @@ def test_spent_budget_is_inconclusive_and_sends_no_more_writes(
     ("body", "profile", "word"),
     [
         ("needs: [chain_rpc]\nsteps: [{account: a}, {call: list_groups}]", {}, "chain_rpc"),
-        ("steps: [{chain: get_account, with: [5], expect: {'': 1}}]", {}, "chain_rpc"),
         (
             "uses: [semantics.group_id_scope]\nsteps: [{account: a}, {call: list_groups}]",
             {"semantics": {"group_id_scope": None}},
             "group_id_scope",
         ),
         (
-            'steps: [{check: {that: "${profile.limits.page_size_max}", equals: 1}}]',
+            'steps: [{account: a}, {call: list_groups, with: {page_size: "${profile.limits.page_size_max}"}}]',
             {"limits": {"page_size_max": None}},
             "page_size_max",
         ),
@@ -314,7 +301,7 @@ def test_spent_budget_is_inconclusive_and_sends_no_more_writes(
             "accounts.credits",
         ),
     ],
-    ids=["needs", "needs of a step", "uses", "uses of a variable", "uses a value", "operation", "answer", "no credits"],
+    ids=["needs", "uses", "uses of a variable", "uses a value", "operation", "answer", "no credits"],
 )
 def test_case_the_profile_rules_out_is_not_offered_and_sends_nothing(
     run_stating: Callable[..., Outcome], node: TinyNode, body: str, profile: dict[str, object], word: str
@@ -324,22 +311,6 @@ def test_case_the_profile_rules_out_is_not_offered_and_sends_nothing(
     assert outcome.verdict is Verdict.NOT_OFFERED
     assert word in outcome.reason
     assert node.asked == []
-
-
-@pytest.mark.parametrize(
-    ("call", "profile", "key"),
-    [
-        ("account_hash: AAAA", {"crypto": {"api_key_hash_preimage": None}}, "crypto.api_key_hash_preimage"),
-        ("usage_key_hash: AAAA", {"crypto": {"usage_key_hash_preimage": None}}, "crypto.usage_key_hash_preimage"),
-        ("returned: done", {"exec": {"response_form": None}}, "exec.response_form"),
-    ],
-)
-def test_function_that_asks_the_profile_is_for_nodes_that_state_it(
-    run_stating: Callable[..., Outcome], call: str, profile: dict[str, object], key: str
-) -> None:
-    outcome = run_stating(f"steps: [{{account: a}}, {{let: {{found: {{{call}}}}}}}, {{call: list_groups}}]", profile)
-
-    assert (outcome.verdict, outcome.reason) == (Verdict.NOT_OFFERED, f"the profile states nothing about {key}")
 
 
 @pytest.mark.parametrize(
@@ -392,12 +363,11 @@ def test_answer_without_an_end_teaches_nothing(run: Run, node: TinyNode, monkeyp
 @pytest.mark.parametrize(
     ("answer", "steps"),
     [
-        ('{"a": ' + "[" * 450 + "]" * 450 + "}", '{check: {that: "${a}", equals: "${a}"}}'),
-        ('{"a": "\\ud800"}', '{let: {h: {hashed_cid: "${a}"}}}'),
-        ('{"a": "\\ud800"}', '{check: {that: "${a}", equals: x}}'),
+        ('{"a": ' + "[" * 450 + "]" * 450 + "}", '{call: openapi, expect: {a: "${a}"}}'),
+        ('{"a": "\\ud800"}', "{call: openapi, expect: {a: x}}"),
         ('{"a": "\\ud800"}', '{call: list_actions, with: {group_id: "${a}"}}'),
     ],
-    ids=["deep", "half a character hashed", "half a character shown", "half a character sent"],
+    ids=["deep", "half a character shown", "half a character sent"],
 )
 def test_strange_values_end_in_a_verdict_that_can_be_written_down(
     run: Run, node: TinyNode, answer: str, steps: str
@@ -421,17 +391,14 @@ def test_empty_accepted_answer_is_null(run: Run, node: TinyNode) -> None:
 def test_text_is_an_answer_of_the_viewer_only(run: Run, node: TinyNode) -> None:
     node.faults |= {"swagger-ui": always(200, "<html>", Content_Type="text/html"), "add_group": always(200, "ok")}
 
-    assert run('steps: [{call: swagger_ui, expect: {"@text": {includes: html}}}]').verdict is Verdict.PASS
+    assert run('steps: [{call: swagger_ui, expect: {"@text": {matches: html}}}]').verdict is Verdict.PASS
     assert run("steps: [{account: a}, {call: add_group}]").verdict is Verdict.FAIL
 
 
 def test_same_seed_gives_the_same_requests_and_another_seed_does_not(
     cases_of: Callable[[str], list[Case]], node: TinyNode
 ) -> None:
-    (case,) = cases_of(
-        "steps: [{account: a}, {let: {k: {random_key: }, c: {sample_cid: x}}},"
-        ' {repeat: {times: 2, steps: [{call: add_group, with: {group_name: "${label} ${k} ${c} ${index}"}}]}}]'
-    )
+    (case,) = cases_of('steps: [{account: a}, {call: add_group, with: {group_name: "${label}"}}]')
     bodies = []
     for seed in ("1", "1", "2"):
         node.groups.clear()

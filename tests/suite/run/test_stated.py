@@ -13,7 +13,7 @@ from conformance.verdict import Outcome, Verdict
 HintOf = Callable[[str, int], tuple[Verdict, str]]
 SHOWS = """
     setup: [{account: alice}, {call: add_group, with: {group_name: g}}]
-    steps: [{list: list_groups, expect: {"": {items: [{name: g}]}}}]
+    steps: [{list: list_groups, expect: {"": [{name: g}]}}]
     """
 PREPARES = """
     setup: [{account: alice}, {call: add_group, with: {group_name: g}}, {list: list_groups, save: {g: 0.id}}]
@@ -119,7 +119,7 @@ def test_choice_to_refuse_explains_no_refusal_of_what_must_be_accepted(
         steps:
           - call: list_wallets_in_group
             with: {group_id: 1, page_number: 0, page_size: 2}
-            expect: {"": {length: 1}}
+            expect: {"": [{name: g}]}
         """
 
     verdict, hint = hint_of(body, 0)

@@ -2,51 +2,40 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import StateChanged
-from conformance.service.derivations import hashed_cid
 from conformance.service.reads import SECONDS_TO_REMEMBER, Read
 from conformance.service.refusal import must_be_unchanged, read_before
 from conformance.service.session import Session
-from conformance.values.json_text import written
 
 REFUSED_CHANGES_NOTHING = "ERR-150"
-"""The requirement that a rejected request leaves all state unchanged: of those that a step judges, a change is news of
+"""The requirement that a rejected request leaves all state unchanged: of those that a row judges, a change is news of
 this one alone.
 """
-REMOVALS = ("remove_", "delete_")
-"""Prefixes of operations that may undo the effect of others."""
-NAME_OF_A_THING = re.compile(r"[0-9A-Za-z]{20,}")
-"""An id, hash or CID in a request."""
 
 
 @dataclass(frozen=True)
-class RefusedStep:
-    """A step whose reads have not been repeated yet."""
+class RefusedRow:
+    """A row whose reads have not been repeated yet."""
 
     label: str
     exchange: int
-    removes: bool
-    about: frozenset[str]
-    """The ids, hashes and CIDs that its request names."""
     judges: tuple[str, ...] | None
     """The requirements that it judges; None: the caller decides."""
 
 
 class UnchangedState:
-    """The reads of refused steps. They are repeated before any other step sends a request, and at the end."""
+    """The reads of refused rows. They are repeated at the end, and where they get old."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._before: dict[str, tuple[Read, object]] = {}
         """The earlier result of each read, by what it asks."""
         self._began = 0.0
-        self._refused: list[RefusedStep] = []
+        self._refused: list[RefusedRow] = []
 
     def forget(self) -> None:
         """Drop the reads so far: a reported failure may have changed the state."""
@@ -57,12 +46,6 @@ class UnchangedState:
         if self._before and time.monotonic() - self._began > SECONDS_TO_REMEMBER:
             self.compare()
 
-    def end_if_undone_by(self, request: OutgoingRequest) -> None:
-        """Compare if the request could undo the effect of an earlier refused one. Raises StateChanged."""
-        removes, about = _removes(request), _about(request)
-        if any(step.removes != removes and step.about & about for step in self._refused):
-            self.compare()
-
     def read(self, reads: Sequence[Read]) -> None:
         """Read the state before requests that must be refused; reads that were taken already count."""
         if not self._before:
@@ -71,9 +54,9 @@ class UnchangedState:
         for read, value in zip(missing, read_before(self._session, missing), strict=True):
             self._before[_asked(read)] = read, value
 
-    def note(self, label: str, request: OutgoingRequest, exchange: int, judges: tuple[str, ...] | None = None) -> None:
-        """Note a refused request. A change that it made breaks what its step judges."""
-        self._refused.append(RefusedStep(label, exchange, _removes(request), _about(request), judges))
+    def note(self, label: str, exchange: int, judges: tuple[str, ...] | None) -> None:
+        """Note a refused request. A change that it made breaks what its row judges."""
+        self._refused.append(RefusedRow(label, exchange, judges))
         if self._session.compares_at_once:
             self.compare()
 
@@ -88,7 +71,7 @@ class UnchangedState:
             must_be_unchanged(self._session, reads, values, refused[-1].exchange)
         except StateChanged as problem:
             is_unclear = self._session.change_is_unclear = len(refused) > 1
-            others = f", or a refused step before it since {refused[0].label}" if is_unclear else ""
+            others = f", or a refused row before it since {refused[0].label}" if is_unclear else ""
             problem.step = refused[-1].label + others
             if all(step.judges is not None for step in refused):
                 problem.charge(_changed(tuple(name for step in refused for name in step.judges or ())))
@@ -101,13 +84,3 @@ def _changed(judged: tuple[str, ...]) -> tuple[str, ...]:
 
 def _asked(read: Read) -> str:
     return read.asks if read.asks is not None else f"{read.name} {id(read)}"
-
-
-def _removes(request: OutgoingRequest) -> bool:
-    return request.operation.name.startswith(REMOVALS)
-
-
-def _about(request: OutgoingRequest) -> frozenset[str]:
-    """The ids, hashes and CIDs in a request; a CID counts as its hash, too."""
-    names = NAME_OF_A_THING.findall(f"{written(request.members)} {request.body or ''}")
-    return frozenset(name.lower().removeprefix("0x") for name in (*names, *map(hashed_cid, names)))
