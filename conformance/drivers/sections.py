@@ -7,6 +7,14 @@ from contextlib import contextmanager
 
 from conformance.problems import Departure, SetupFailed, StepProblem
 
+REFUSED_CHANGES_NOTHING = "ERR-150"
+"""The requirement that a rejected request leaves all state unchanged."""
+
+
+def broken_by_change(judged: Sequence[str]) -> tuple[str, ...]:
+    """The requirements that a changed state breaks, of those that refusals judge: it is news of `ERR-150` alone."""
+    return (REFUSED_CHANGES_NOTHING,) if REFUSED_CHANGES_NOTHING in judged else tuple(dict.fromkeys(judged))
+
 
 @contextmanager
 def set_up() -> Iterator[None]:

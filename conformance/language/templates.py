@@ -62,10 +62,6 @@ class CompileContext:
         """The same place for a case, with names and info of its own."""
         return CompileContext(self.document, self.vocabulary, self.place, info=info, faults=self.faults)
 
-    def apart(self) -> CompileContext:
-        """The same place with a copy of the names, for a step whose variables other steps do not see."""
-        return replace(self, names=set(self.names), shapes=dict(self.shapes))
-
     def problem(self, kind: type[LoadProblem], message: str) -> LoadProblem:
         """A load error at this place, for the caller to raise where compiling cannot go on."""
         return kind(message, self.document.path, self.document.line(self.place))

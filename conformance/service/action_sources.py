@@ -18,7 +18,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 
 from conformance.problems import ProfileSilent
@@ -45,16 +44,6 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 """What each placeholder takes from the profile."""
 
 
-@dataclass(frozen=True)
-class Needs:
-    """What a source takes from the profile."""
-
-    uses: frozenset[str]
-    """Keys that must not be null."""
-    names_wallets_itself: bool
-    """Whether the script chooses a wallet, which works only on nodes whose calls name the wallet."""
-
-
 @cache
 def names() -> tuple[str, ...]:
     """The names of all sources; those in `fixtures/hostile` carry the folder, as in `hostile/loop_main`."""
@@ -73,10 +62,9 @@ def template(name: str) -> str:
 
 
 @cache
-def needs(name: str) -> Needs:
-    """What a source takes from the profile. KeyError: there is no such source."""
-    placeholders = set(PLACEHOLDER.findall(template(name)))
-    return Needs(frozenset(key for placeholder in placeholders for key in KEYS[placeholder]), "$MEMBER" in placeholders)
+def needs(name: str) -> frozenset[str]:
+    """The keys of the profile that a source takes names from. KeyError: there is no such source."""
+    return frozenset(key for placeholder in PLACEHOLDER.findall(template(name)) for key in KEYS[placeholder])
 
 
 def source(name: str, profile: Profile, mark: str = "") -> str:
@@ -85,11 +73,10 @@ def source(name: str, profile: Profile, mark: str = "") -> str:
     A mark is added as a final comment, so that the action has a CID of its own. ProfileSilent: the profile leaves out a
     name that the source needs. KeyError: there is no such source.
     """
-    return source_for(name, lambda key: value_at(profile, key), mark)
 
+    def read(key: str) -> object:
+        return value_at(profile, key)
 
-def source_for(name: str, read: Reader, mark: str = "") -> str:
-    """As `source`, with a profile that is read key by key."""
     code = template(name)
     if CALL.search(code) and _stated(f"{API}.arguments", read) == "positional":
         code = CALL.sub(r"((call) => \1(...Object.values(call)))(", code)

@@ -37,15 +37,15 @@ LEAVES_OF_A_NODE = 174
 
 def account_hash(key: str, profile: Profile) -> AccountHash:
     """The `apiKeyHash` of an account key, by `crypto.api_key_hash_preimage`."""
-    return AccountHash(hash_of_key(key, profile.crypto.api_key_hash_preimage, "crypto.api_key_hash_preimage"))
+    return AccountHash(_hash_of_key(key, profile.crypto.api_key_hash_preimage, "crypto.api_key_hash_preimage"))
 
 
 def usage_key_hash(key: str, profile: Profile) -> UsageKeyHash:
     """The contract's name for a usage key, by `crypto.usage_key_hash_preimage`."""
-    return UsageKeyHash(hash_of_key(key, profile.crypto.usage_key_hash_preimage, "crypto.usage_key_hash_preimage"))
+    return UsageKeyHash(_hash_of_key(key, profile.crypto.usage_key_hash_preimage, "crypto.usage_key_hash_preimage"))
 
 
-def hash_of_key(key: str, preimage: object, rule: str) -> str:
+def _hash_of_key(key: str, preimage: object, rule: str) -> str:
     """keccak256, as 0x hex, of what `preimage` says that a key is; `rule` names the profile key."""
     match preimage:
         case "base64_text":

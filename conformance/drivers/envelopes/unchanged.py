@@ -6,15 +6,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from conformance.drivers.sections import broken_by_change
 from conformance.problems import StateChanged
 from conformance.service.reads import SECONDS_TO_REMEMBER, Read
 from conformance.service.refusal import must_be_unchanged, read_before
 from conformance.service.session import Session
-
-REFUSED_CHANGES_NOTHING = "ERR-150"
-"""The requirement that a rejected request leaves all state unchanged: of those that a row judges, a change is news of
-this one alone.
-"""
 
 
 @dataclass(frozen=True)
@@ -73,13 +69,9 @@ class UnchangedState:
             is_unclear = self._session.change_is_unclear = len(refused) > 1
             others = f", or a refused row before it since {refused[0].label}" if is_unclear else ""
             problem.step = refused[-1].label + others
-            if all(step.judges is not None for step in refused):
-                problem.charge(_changed(tuple(name for step in refused for name in step.judges or ())))
+            if all(row.judges is not None for row in refused):
+                problem.charge(broken_by_change([name for row in refused for name in row.judges or ()]))
             raise
-
-
-def _changed(judged: tuple[str, ...]) -> tuple[str, ...]:
-    return (REFUSED_CHANGES_NOTHING,) if REFUSED_CHANGES_NOTHING in judged else tuple(dict.fromkeys(judged))
 
 
 def _asked(read: Read) -> str:

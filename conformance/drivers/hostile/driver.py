@@ -119,7 +119,7 @@ def compile_hostile(form: HostileCase, context: CompileContext) -> Callable[[Cas
             raise context.at("families", index).problem(BadShape, f"no family is called {family!r}: {sorted(known)}")
     info = context.info
     info.uses |= {FORMS, TIMEOUT, RESPONSE_FORM, MEMBER, NAMED_BY, "wire.group.cid_wildcard_form"}
-    info.uses |= {"wire.paging.first_page_number", *needs(HONEST_SIGNER).uses}
+    info.uses |= {"wire.paging.first_page_number", *needs(HONEST_SIGNER)}
     info.operations |= {"create_wallet", "list_wallets", "add_group", "run_action", "list_groups"}
     info.accounts.append("the attacker")
     if unsaid := {*form.requirements} ^ {*form.ends, *form.isolated}:

@@ -50,7 +50,7 @@ SCRIPTS = (
 
 def offered(profile: Profile) -> list[Script]:
     """The actions that need only sandbox calls that the profile states."""
-    return [script for script in SCRIPTS if all(value_at(profile, key) is not None for key in needs(script.name).uses)]
+    return [script for script in SCRIPTS if all(value_at(profile, key) is not None for key in needs(script.name))]
 
 
 def scripts_for(cell: Cell, among: list[Script], *, full: bool) -> list[Script]:

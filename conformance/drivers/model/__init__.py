@@ -49,7 +49,7 @@ def compile_model(form: ModelCase, context: CompileContext) -> Callable[[CaseRun
     info.operations |= {"new_account", *READS.values(), *INSIDE, *form.played} - {RESTART}
     if "run_action" in form.played:
         info.operations.add("get_action_ipfs_id")
-        info.uses |= {MEMBER, RESPONSE_FORM, *needs(SOURCE).uses}
+        info.uses |= {MEMBER, RESPONSE_FORM, *needs(SOURCE)}
     if CONVERSION in form.played or form.by_wallet:
         info.needs |= {"wallet_signed", "chain_rpc", "funded_wallet"}
         info.uses |= {"chain.abi.writes", "chain.abi.attach", "chain.abi.account", NEVER}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from conformance.drivers.sections import set_up
+from conformance.drivers.sections import broken_by_change, set_up
 from conformance.drivers.steps.call_step import compile_call
 from conformance.drivers.steps.calls import Action, compile_account, compile_list
 from conformance.drivers.steps.caserun import CaseRun
@@ -37,10 +37,6 @@ from conformance.problems import (
 from conformance.service.acceptance import Accepted
 
 Program = Callable[[CaseRun], None]
-REFUSED_CHANGES_NOTHING = "ERR-150"
-"""The requirement that a rejected request leaves all state unchanged: of those that a step judges, a change is news of
-this one alone.
-"""
 MAKING: Mapping[type[object], str] = {
     AccountStep: "new_account",
     NewWalletStep: "create_wallet",
@@ -71,15 +67,11 @@ class Compiled:
             run.reliance.remember_at(problem)
             problem.step = problem.step or self.label
             if isinstance(problem, Departure) and not problem.judged and self.judges is not None:
-                problem.charge(self._charged(problem, self.judges))
+                changed = isinstance(problem, StateChanged)
+                problem.charge(broken_by_change(self.judges) if changed else self.judges)
             raise
         if self.id and self.call:
             run.accepted[self.id] = Accepted(self.call)
-
-    @staticmethod
-    def _charged(problem: Departure, judges: tuple[str, ...]) -> tuple[str, ...]:
-        changed = isinstance(problem, StateChanged) and REFUSED_CHANGES_NOTHING in judges
-        return (REFUSED_CHANGES_NOTHING,) if changed else judges
 
 
 def compile_case(form: StepsCase, context: CompileContext) -> Program:
@@ -229,9 +221,11 @@ def _always_setup(action: Action) -> Action:
 
 def _label_of(step: Step, where: str) -> str:
     """The label of a step in failures: `steps[3] call list_groups (lists-while-alive)`."""
-    kind = next(kind for kind in KINDS if kind in type(step).model_fields or f"{kind}_" in type(step).model_fields)
-    value = step.list_ if isinstance(step, ListStep) else getattr(step, kind)
-    return f"{where} {kind} {value}{f' ({step.id})' if step.id else ''}"
+    name = f" ({step.id})" if step.id else ""
+    if isinstance(step, ListStep):
+        return f"{where} list {step.list_}{name}"
+    kind = next(kind for kind in KINDS if kind in type(step).model_fields)
+    return f"{where} {kind} {getattr(step, kind)}{name}"
 
 
 def _accepted_call(step: Step) -> str:
