@@ -50,8 +50,7 @@ def _unlisted(results: Results) -> Iterator[str]:
 
 
 def _case(case: CaseResult) -> list[str]:
-    failure = case.failure
-    why = f"{failure.step}: expected {failure.expected}; got {failure.got}" if failure else case.reason
+    why = case.failure.told if case.failure else case.reason
     return [f"{case.case}: {shortened(why, LONGEST)}", f"again: {case.rerun}"]
 
 

@@ -47,8 +47,7 @@ def har(results: Results) -> str:
 
 
 def _page(case: CaseResult, started: datetime) -> dict[str, JsonValue]:
-    failure = case.failure
-    told = f"{failure.step}: expected {failure.expected}; got {failure.got}" if failure else case.reason
+    told = case.failure.told if case.failure else case.reason
     return {
         "startedDateTime": started.isoformat(),
         "id": case.case,

@@ -152,6 +152,11 @@ class FailureShown(Part):
     beside: tuple[str, ...] = ()
     """The further failures of the case: where, what was expected and what came."""
 
+    @property
+    def told(self) -> str:
+        """Where, what was expected and what came, in one line."""
+        return f"{self.step}: expected {self.expected}; got {self.got}".removeprefix(": ")
+
 
 class CellResult(Part):
     """One cell of a matrix."""

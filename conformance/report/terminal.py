@@ -103,11 +103,7 @@ def _failures(results: Results, told: Collection[str]) -> Iterable[RenderableTyp
 
 
 def _departure(case: CaseResult) -> str:
-    if case.failure is None:
-        return plain(case.reason)
-    return shortened(
-        f"{case.failure.step}: expected {case.failure.expected}; got {case.failure.got}".removeprefix(": "), LONGEST
-    )
+    return shortened(case.failure.told, LONGEST) if case.failure else plain(case.reason)
 
 
 def _by_reason(results: Results, verdict: Verdict, name: str, style: str) -> Iterable[RenderableType]:
