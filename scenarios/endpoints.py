@@ -28,7 +28,7 @@ from conformance.service.lists import (
 )
 from conformance.service.node import Node
 from conformance.service.pkps import Pkp
-from conformance.service.refusal import Refusals, must_be_as_stated, must_refuse, was_accepted
+from conformance.service.refusal import ExpectedRefusal, Refusals, must_be_as_stated, must_refuse, was_accepted
 from conformance.service.secrecy import must_hide
 from conformance.service.session import DESCRIPTION
 from conformance.service.sizes import U64
@@ -99,6 +99,7 @@ def new_account_needs_a_name(judge: Judge, node: Node) -> None:
         "KEYLIFE-050",
         "KEYLIFE-070",
         "KEYLIFE-080",
+        "UKEY-040",
     ],
     needs=NEEDS,
     uses=[KEY_NAMES],
@@ -125,9 +126,14 @@ def usage_key_operations(judge: Judge, node: Node) -> None:
         )
         judge.that(min(len(bystander), len(key)) >= 16, "keys of 16 characters at least", [bystander, key])
         judge.distinct([bystander, key], "usage keys")
-    # First what a key does: one that came to nothing is no fault of the list.
+    # First what a key does: one that came to nothing is no fault of the list. One that is forbidden to add is a key.
+    adding = node.groups.creation(key)
+    adds, answer = Accepted(adding.operation.name, adding), node.session.send(adding)
+    forbidden = ExpectedRefusal.of(["forbidden"], node.session.profile).statuses
+    with judge("UKEY-040", why="the key was made with can_create_groups"):
+        judge.that(answer.status not in forbidden, "a usage key that may add a group", answer.summary)
     with judge("EP-110", why="the key was made with can_create_groups"):
-        adds = node.session.accept(node.groups.creation(key))[1]
+        must_accept(answer)
     with judge("EP-150", why="list_api_keys shows both keys"):
         must_list("bystander", "key")
     # The update takes away the one permission; that it works is seen by what the key may do, not by a list.
