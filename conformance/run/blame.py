@@ -76,7 +76,7 @@ def _judgement(failed: _Failed, case: Case, among: Sequence[Foundation]) -> tupl
     if not charged:
         return SetupFailed.of(problem)
     set_clock_right(run)  # the judging cases sign by the right time, and what they find counts for the whole process
-    for foundation in _before_its_own(case, problem, among):
+    for foundation in _before_its_own(case, failed, charged, among):
         if not _bears(foundation, problem, run):
             continue
         departure = _problem(foundation, run.target)
@@ -176,10 +176,15 @@ def _alone(problem: Departure, charged: Sequence[str]) -> frozenset[str]:
     return frozenset(charged)
 
 
-def _before_its_own(case: Case, problem: Departure, among: Sequence[Foundation]) -> Iterator[Foundation]:
-    """The foundations up to the last that this failure judges: the case of the first that does not hold fails."""
+def _before_its_own(
+    case: Case, failed: _Failed, charged: Sequence[str], among: Sequence[Foundation]
+) -> Iterator[Foundation]:
+    """The foundations up to the last that this failure shows not to hold: the case of the first of those fails."""
     own = [
-        foundation.judged_by == case.id.partition("[")[0] and isinstance(problem, foundation.shown_by)
+        foundation.judged_by == case.id.partition("[")[0]
+        and isinstance(failed.problem, foundation.shown_by)
+        and not foundation.requirements.isdisjoint(charged)
+        and (foundation.name not in TRIALS or _problem(foundation, failed.run.target) is not None)
         for foundation in among
     ]
     last = max((at for at, judged in enumerate(own) if judged), default=len(among))

@@ -13,7 +13,7 @@ from conformance.drivers.sections import set_up
 from conformance.problems import Mismatch, NotAccepted, NotRefused, StateChanged
 from conformance.service.accounts import Accounts
 from conformance.service.actions import Actions
-from conformance.service.derivations import random_key
+from conformance.service.derivations import hashed_cid, random_key
 from conformance.service.groups import Groups
 from conformance.service.lists import read_pages
 from conformance.service.payments import Payments
@@ -21,7 +21,7 @@ from conformance.service.pkps import Pkps
 from conformance.service.refusal import ExpectedRefusal, check_refusal
 from conformance.service.session import Session
 from conformance.service.usage_keys import UsageKeys
-from conformance.values.json_values import MISSING, member, printed, printed_json, same
+from conformance.values.json_values import MISSING, member, printed, printed_json, same, same_hex
 
 SHOWN = 200
 
@@ -75,14 +75,20 @@ def _additions(session: Session, key: str) -> Mapping[str, Callable[[str], objec
 
 
 def actions_are_listed_by_hashes(session: Session) -> None:
-    """An item of the account's list of actions has a `hashed_cid`."""
+    """An item of the account's list of actions has a `hashed_cid`, and none by which a write would not know it."""
     key, actions = _account(session), Actions(session)
+    cid = actions.sample_cid("listed")
+    own = hashed_cid(cid)
     with set_up():
-        actions.add(key, actions.sample_cid("listed"))
+        actions.add(key, cid)
         listed = actions.list(key)
         _must(session, bool(listed), "an item in list_actions", listed)
     hashes = [member(item, "hashed_cid") for item in listed]
     _must(session, MISSING not in hashes, "a `hashed_cid` of each item of list_actions", listed)
+    if not any(same_hex(shown, own) for shown in hashes):
+        labels = {"name": "n", "description": "d"}
+        renamed = session.send(session.request("update_action_metadata", key, hashed_cid=own, **labels))
+        _must(session, not renamed.accepted, f"the hash that update_action_metadata takes, {own}", hashes)
 
 
 def lists_follow_additions(session: Session, operation: str) -> None:

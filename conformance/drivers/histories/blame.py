@@ -80,7 +80,8 @@ def _of_check(failed: Failed, reading: Reading, check: Check) -> Iterator[str]:
         return
     accepted = [write for write in failed.writes if write.answer.accepted]
     about = [write for write in accepted if _is_about(write, failed, reading, check)]
-    for write in about or accepted:
+    # Of several writes to one object the list has to show the last.
+    for write in [max(about, key=lambda write: write.ended)] if about else accepted:
         yield from _of_write(write, failed, reading, check)
 
 

@@ -120,7 +120,7 @@ def metadata_update_keeps_the_description(node: Node) -> None:
     """Replace only the name in a metadata update."""
 
     def rename(write: Write, acting_key: int, key: int, name: str, _: str) -> None:
-        write(acting_key, key, name, node.accounts.usage_key(acting_key, key).description)
+        write(acting_key, key, name, node.accounts.usage_key(account_of(node, acting_key), key).description)
 
     wrap(node.accounts, "update_usage_key_metadata", rename)
 
