@@ -39,3 +39,7 @@ class Node:
         self.usage_keys = UsageKeys(session)
         self.wallets = Wallets(session)
         """The suite's own wallets."""
+
+    def by_client(self, via: str, *, keeps_connections: bool = True) -> Node:
+        """The same node as another client uses it."""
+        return Node(self.session.client(via, keeps_connections=keeps_connections))

@@ -63,6 +63,8 @@ class Session:
     def __init__(self, target: Target, case_id: str, reliance: Reliance | None = None) -> None:
         self.target = target
         self.reliance = reliance or Reliance(target)
+        self.via = "x-api-key"
+        """The header in which requests hold their key, unless they name another."""
         self.seed = f"{target.seed}/{case_id}//"
         """Determines, together with names, the case's random values and wallets."""
         self.random = random.Random(self.seed)  # noqa: S311 - repeatable test data, no secret
@@ -121,11 +123,22 @@ class Session:
         branch.random = random.Random(branch.seed)  # noqa: S311 - repeatable test data, no secret
         return branch
 
+    def client(self, via: str, *, keeps_connections: bool = True) -> Self:
+        """The same session of a client that sends its key in this header, perhaps over a new connection each time.
+
+        What a node remembers by header or by connection is not renewed by what another client writes.
+        """
+        client = copy.copy(self)
+        client.via = via
+        if not keeps_connections:
+            client.target = self.target.without_kept_connections()
+        return client
+
     # -------------------------------------------------------------------------------------------------- requests
 
     def request(self, operation: str, credential: str | None = None, /, **members: object) -> OutgoingRequest:
-        """A request by canonical names, with a key in `X-Api-Key`. ProfileSilent: the profile leaves it out."""
-        return OutgoingRequest(self.target.operation(operation), credential, members=members)
+        """A request by canonical names, with a key in the session's header. ProfileSilent: the profile lacks it."""
+        return OutgoingRequest(self.target.operation(operation), credential, self.via, members=members)
 
     def call(self, operation: str, credential: str | None = None, /, **members: object) -> Answer:
         """Send a request that must be accepted; its answer."""

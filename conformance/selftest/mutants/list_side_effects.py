@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from urllib.parse import parse_qs
 
 from conformance.selftest.tools.accounts import View, change_list
-from conformance.selftest.tools.alter import Answered, Forward, Received, change_accepted, intercept, wrap
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    change_accepted,
+    intercept,
+    note_accepted,
+    wrap,
+)
 from conformance.selftest.tools.alter_payments import take_also
-from conformance.selftest.tools.api_keys import presented
+from conformance.selftest.tools.api_keys import header, presented
 from conformance.selftest.tools.mutant import mutant, row
-from conformance.selftest.tools.operations import LISTS
+from conformance.selftest.tools.operations import LISTS, WRITES
 from reference_node.chain.account_config import Group, UsageKey
 from reference_node.node import Node
 
@@ -99,6 +109,67 @@ def lists_are_cached_for_ever(node: Node) -> None:
     change_accepted(
         node, LISTS, lambda request, given: answers.setdefault((request.path, request.query, presented(request)), given)
     )
+
+
+@mutant(
+    "LIST-170",
+    each=[
+        row("in-its-header", lambda request: bool(header(request, b"authorization"))),
+        row("over-its-connection", lambda request: request.client),
+    ],
+    also="AUTH-030",
+)
+def writes_renew_what_was_read(node: Node, way: Callable[[Received], object]) -> None:
+    """Cache answers of lists, and forget at a write those that were given in the same way; the label says which."""
+    answers: dict[tuple[str, str, str, object], Answered] = {}
+
+    async def read(request: Received, forward: Forward) -> Answered:
+        asked = (request.path, request.query, presented(request), way(request))
+        if asked not in answers:
+            given = await forward(request)
+            if not given.accepted:
+                return given
+            answers[asked] = given
+        return answers[asked]
+
+    def forget(request: Received, _: Answered) -> None:
+        for asked in [asked for asked in answers if asked[-1] == way(request)]:
+            del answers[asked]
+
+    intercept(node, LISTS, read)
+    note_accepted(node, WRITES, forget)
+
+
+@mutant("LIST-170", also="GRPLIFE-010 LIST-120")
+def unknown_groups_stay_unknown(node: Node) -> None:
+    """Cache for each caller that a group is unknown."""
+    unknown: dict[tuple[str, tuple[str, ...], str], Answered] = {}
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        asked = (request.path, (*parse_qs(request.query).get("group_id", ()),), presented(request))
+        if asked not in unknown:
+            given = await forward(request)
+            if given.status != 404:
+                return given
+            unknown[asked] = given
+        return unknown[asked]
+
+    intercept(node, LISTS, handler)
+
+
+@mutant("LIST-120")
+def pages_go_on_by_themselves(node: Node) -> None:
+    """Answer a list without a page number with the page behind the one that was answered last."""
+    read: Counter[tuple[str, str, str]] = Counter()
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        asked = (request.path, request.query, presented(request))
+        if "page_size" in request.query and "page_number" not in request.query:
+            request = replace(request, query=f"{request.query}&page_number={read[asked]}")
+            read[asked] += 1
+        return await forward(request)
+
+    intercept(node, LISTS, handler)
 
 
 @mutant("LIST-170", also="BILL-210 ERR-150")

@@ -51,6 +51,8 @@ class Received:
     query: str
     headers: tuple[tuple[bytes, bytes], ...]
     body: bytes
+    client: object = None
+    """The client's end of the connection."""
 
     @property
     def operation(self) -> str:
@@ -259,7 +261,12 @@ class Interception:
             return
         body = await _whole_body(receive)
         request = Received(
-            scope["method"], scope["path"], scope["query_string"].decode(), tuple(scope["headers"]), body
+            scope["method"],
+            scope["path"],
+            scope["query_string"].decode(),
+            tuple(scope["headers"]),
+            body,
+            scope["client"],
         )
         given = await self._handled(request, partial(self._forward, scope))
         headers = [(name, value) for name, value in given.headers if name.lower() != b"content-length"]
