@@ -137,7 +137,7 @@ def unknown_intents_credit_nothing(judge: Judge, accounts: Accounts, payments: P
     credited, paid = payments.paid_intent(alice.key), payments.paid_intent(alice.key)
     control = payments.confirm(alice.key, credited)
     invented = f"pi_{session.random.getrandbits(96):024x}"
-    wrong: list[object] = [invented, "", "pi_", "x" * 300, None, 7, True, [paid.id], {"id": paid.id}]
+    wrong: list[object] = [invented, "", "pi_", "pi_%", paid.id[:-1], "x" * 300, None, 7, [paid.id], {"id": paid.id}]
     wrong += ["../customers", f"../payment_intents/{paid.id}", f"{paid.id}/../{paid.id}", f"{invented}?{paid.id}"]
     reads = [payments.uncredited_balance(alice.key)]
     with judge("BILL-090"), Refusals(session, control=control, unchanged=reads) as refusals:
@@ -213,15 +213,17 @@ def credited_once_at_the_same_time(judge: Judge, accounts: Accounts, payments: P
 
 @case("intents-belong-to-their-account", requirements=["BILL-120"], needs=BUYS)
 def intents_belong_to_their_account(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
-    """An intent that one account made is credited to no other, which leaves its owner able to confirm it."""
+    """An intent that one account made is credited to no other, in no spelling, and its owner can confirm it still."""
     alice, mallory = accounts.new(spends=False), accounts.new(spends=False)
     payments.usual_credit(alice.key)
     control = payments.confirm(mallory.key, payments.paid_intent(mallory.key))
     intent = payments.paid_intent(alice.key)
     reads = [payments.uncredited_balance(mallory.key), payments.uncredited_balance(alice.key)]
     stolen = payments.confirm_request(mallory.key, intent.id)
+    respelt = (intent.id.upper(), f"{intent.id}\n", intent.client_secret, f"{intent.id[:-1]}%")
     with judge("BILL-120"), Refusals(session, control=control, unchanged=reads) as refusals:
-        refusals.send_without_effect(stolen, NO_SUCH_INTENT)
+        for spelling in (intent.id, *respelt):
+            refusals.send_without_effect(payments.confirm_request(mallory.key, spelling), NO_SUCH_INTENT)
         payments.wait_for_credit()
     with judge("BILL-120"):
         before = payments.balance(alice.key)

@@ -6,6 +6,7 @@ import re
 import threading
 import time
 from collections.abc import Callable
+from fnmatch import fnmatchcase
 
 from pydantic import JsonValue
 
@@ -64,6 +65,35 @@ def unknown_intent_is_credited(node: Node, form: str) -> None:
             return
         original(wallet, intent_id)  # type: ignore[operator]
 
+    wrap(payments_of(node), "confirm", confirm)
+
+
+@mutant(
+    each=[
+        row("part", lambda intent, sent: len(sent) > 3 and intent.startswith(sent), breaks="BILL-090"),
+        row("pattern", lambda intent, sent: fnmatchcase(intent, sent.replace("%", "*")), breaks="BILL-090 BILL-120"),
+        row("other-case", lambda intent, sent: intent.lower() == sent.lower(), breaks="BILL-120", also="BILL-090"),
+    ]
+)
+def intent_is_found_by_another_text(node: Node, names: Callable[[str, str], bool]) -> None:
+    """Credit the caller for the paid intent that another text than its id finds; the label says which."""
+    made: list[str] = []
+
+    def create(original: Callable[[Address, int], str], wallet: Address, cents: int) -> str:
+        secret = original(wallet, cents)
+        made.append(secret.partition("_secret_")[0])
+        return secret
+
+    def confirm(original: Confirm, wallet: Address, intent_id: str) -> None:
+        found = next((one for one in made if intent_id not in made and names(one, intent_id)), None)
+        intent = found and ledger_of(node).intent(found)
+        if found and intent:
+            original(intent.wallet, found)
+            give(node, wallet, intent.cents)
+        else:
+            original(wallet, intent_id)
+
+    wrap(payments_of(node), "create", create)
     wrap(payments_of(node), "confirm", confirm)
 
 
