@@ -16,7 +16,9 @@ from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
+    answer,
     body_of,
+    change_accepted,
     change_body,
     change_items,
     each,
@@ -24,7 +26,7 @@ from conformance.selftest.tools.alter import (
     note_accepted,
     wrap,
 )
-from conformance.selftest.tools.api_keys import Members, change_new_keys, change_secrets, presented
+from conformance.selftest.tools.api_keys import Members, change_new_keys, change_secrets, header, presented
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import UsageKey
 from reference_node.node import Node
@@ -113,6 +115,24 @@ def list_shows_the_key_reversed(node: Node) -> None:
 
     note_accepted(node, "add_usage_api_key", remember)
     change_items(node, "list_api_keys", each(shown))
+
+
+@mutant("UKEY-360", "UKEY-370", also="AUTH-030 EP-150 VER-050")
+def bearers_see_the_newest_key(node: Node) -> None:
+    """Show in `list_api_keys` to a Bearer the value of the usage key that the account made last."""
+    newest: dict[str, JsonValue] = {}
+
+    def remember(request: Received, given: Answered) -> None:
+        newest[presented(request)] = given.told["usage_api_key"]
+
+    def shown(request: Received, given: Answered) -> Answered:
+        items, value = json.loads(given.body), newest.get(presented(request))
+        if not (items and value and header(request, b"authorization")):
+            return given
+        return answer(given.status, [*items[:-1], {**items[-1], "usage_api_key": value}])
+
+    note_accepted(node, "add_usage_api_key", remember)
+    change_accepted(node, "list_api_keys", shown)
 
 
 @mutant(
