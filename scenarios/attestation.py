@@ -47,6 +47,22 @@ RENEWED: Mapping[str, RuleName] = {
     "ATT-130": "registers",
 }
 """What a renewal of the certificate could leave behind: by requirement, the rule that shows it."""
+EACH_TIME: Mapping[str, RuleName] = {
+    "ATT-020": "info",
+    "ATT-040": "attestation",
+    "ATT-060": "events",
+    "ATT-070": "listing",
+    "ATT-080": "checksum-file",
+    "ATT-090": "evidence-document",
+    "ATT-100": "acme-account",
+    "ATT-150": "compose-hash",
+    "ATT-170": "checksum-binding",
+    "ATT-230": "report-data",
+    "ATT-240": "evidence-binding",
+}
+"""What each answer has to satisfy: by requirement, the rule that shows it."""
+TIMES = 3
+"""How often everything is asked for again, so that every second or third answer is among them."""
 MORE_ROUNDS = 4
 """How often both are asked once more before a difference counts."""
 
@@ -223,6 +239,19 @@ def _report_data(answer: Answer) -> bytes | None:
         return None
 
 
+@case("evidence-asked-again", requirements=[*EACH_TIME], needs=["attestation"])
+def evidence_asked_again(judge: Judge, session: Session) -> None:
+    """Evidence that is asked for again is as good as the first, each time."""
+    require_verifier()
+    from conformance.drivers.attestation.driver import judge_rules
+
+    for _ in range(TIMES):
+        got = fresh_evidence(session)
+        for requirement, rule in EACH_TIME.items():
+            with judge.apart(requirement):
+                judge_rules(got, "evidence that is asked for again", requirement, [rule], session.log)
+
+
 @case("each-connection-shows-the-certificate", requirements=["ATT-280"], needs=["attestation", "tls"])
 def each_connection_shows_the_certificate(judge: Judge, session: Session) -> None:
     """New connections for the API and for the evidence show a certificate that evidence names."""
@@ -235,7 +264,11 @@ def each_connection_shows_the_certificate(judge: Judge, session: Session) -> Non
 
 
 def renewed_evidence(judge: Judge, session: Session) -> Fetched:
-    """The evidence after the certificate was renewed; it is about another certificate than before."""
+    """The evidence after the certificate was renewed, once in a run; it is about another certificate than before."""
+    return session.target.remembered("renewed evidence", lambda: _renewed_evidence(judge, session))
+
+
+def _renewed_evidence(judge: Judge, session: Session) -> Fetched:
     before = shown_and_named(judge, fresh_evidence(session))
     renewed = tell_control(session.target, session.log, "rotate", {})
     judge.set_up(renewed.accepted, "a control that renews the certificate")

@@ -6,6 +6,7 @@ import json
 from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import cycle
 
 from pydantic import JsonValue
 
@@ -106,6 +107,21 @@ def _answer_keys_otherwise(node: Node, path: str, change: Callable[[str, bytes],
         return replace(given, body=change(presented, given.body)) if presented and given.accepted else given
 
     intercept(node, path, handler)
+
+
+@mutant(
+    each=[
+        row("info", INFO, b'"app_compose":"', b'"app_compose":" ', breaks="ATT-150"),
+        row("listing", LISTING, b"cert-", b"crt-", breaks="ATT-070"),
+        row("account", ACCOUNT, b'"uri"', b'"url"', breaks="ATT-100"),
+    ]
+)
+def every_third_document_is_another(node: Node, path: str, text: bytes, other: bytes) -> None:
+    """Answer `{path}` with another document to every third request."""
+    turn = cycle((False, False, True))
+    change_accepted(
+        node, path, lambda _, given: replace(given, body=given.body.replace(text, other)) if next(turn) else given
+    )
 
 
 @mutant("ATT-270", also="ATT-250")
