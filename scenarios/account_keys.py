@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import string
-from base64 import urlsafe_b64encode
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
-
-from eth_utils.crypto import keccak
+from itertools import cycle, product
 
 from conformance.cases import Judge, case
 from conformance.drivers.sections import labelled
@@ -20,6 +18,7 @@ from conformance.service.derivations import (
     key_with_flipped_bit,
 )
 from conformance.service.lists import IN_GROUP, first_page, one_item_page, read_pages, unchanged_list
+from conformance.service.near_keys import images, near_keys, spelt
 from conformance.service.node import Node
 from conformance.service.refusal import Refusals, must_refuse, was_accepted
 from conformance.service.secrecy import distinct_bytes, must_hide, shared_prefix
@@ -175,74 +174,40 @@ def wallet_address_of_each_account(judge: Judge, node: Node) -> None:
         judge.that(addresses[0] != addresses[1], "another wallet_address for each account", addresses)
 
 
-def in_other_case(key: str) -> list[str]:
-    """The key with the case of its letters swapped, lowered and raised, and with that of its first letter swapped.
-
-    The last digit stays. Its spare bits are zero in a key; those of its other case may not be, and the text would be
-    refused for them.
-    """
-    digits = key.rstrip("=")
-    head, rest = digits[:-1], key[len(digits) - 1 :]
-    first = next(index for index, digit in enumerate(head) if digit.isalpha())
-    one_swapped = f"{head[:first]}{head[first].swapcase()}{head[first + 1 :]}"
-    heads = [head.swapcase(), head.lower(), head.upper(), one_swapped]
-    return [f"{text}{rest}" for text in dict.fromkeys(heads) if text != head]
+HEADERS = ("x-api-key", "bearer")
+NO_KEY = ("unauthenticated", "malformed", "invalid")
 
 
-@case("altered-key-is-refused", requirements=["AKEY-110"], needs=NEEDS)
+@case("altered-key-is-refused", requirements=["AKEY-110", "AUTH-050"], needs=NEEDS)
 def altered_key_is_refused(judge: Judge, node: Node) -> None:
-    """A key that differs from an account's key opens nothing."""
+    """What differs from an account key or a usage key in little, or is a part of it, opens nothing."""
     alice = node.accounts.new().key
-    one_bit_off = [key_with_flipped_bit(alice, index) for index in (0, 15, -1)]
-    altered_keys = {
-        "a key with one bit flipped": one_bit_off,
-        "a key without four of its characters": [alice[:-4], alice[4:]],
-        "a key with four more characters": [f"AAAA{alice}"],
-        "a key with letters of the other case": in_other_case(alice),
-        "an empty key": [""],
-    }
+    usage_key = node.usage_keys.add(alice, ALL_PERMISSIONS).key
     read = node.session.request("list_groups", alice, page_number=first_page(node.session), page_size=1)
     lists = node.session.accept(read)[1]
     write = node.groups.creation(alice)
     adds = node.session.accept(write)[1]
     groups = unchanged_list(node.session, "list_groups", alice)
-    for what, keys in altered_keys.items():
-        for key in node.session.some(keys, 1):
-            tried = replace(read, credential=key)
-            with judge.apart(), labelled(what):
-                must_refuse(node.session, tried, ["unauthenticated"], control=lists, unchanged=[])
-    altered = replace(write, credential=one_bit_off[-1])
-    with judge():
+    for requirement, key in (("AKEY-110", alice), ("AUTH-050", usage_key)):
+        for what, texts in near_keys(key).items():
+            with (
+                judge.apart(requirement),
+                labelled(what),
+                Refusals(node.session, control=lists, unchanged=[]) as refusals,
+            ):
+                for text, header in product(node.session.some(texts, 1), HEADERS):
+                    refusals.send(replace(read, credential=text, via=header), NO_KEY)
+    altered = replace(write, credential=key_with_flipped_bit(alice))
+    with judge("AKEY-110"):
         must_refuse(node.session, altered, ["unauthenticated"], control=adds, unchanged=[groups])
 
 
-NO_KEY = ("unauthenticated", "malformed", "invalid")
-
-
-def spelt(raw: bytes) -> list[str]:
-    """How a hash may be written: hex with and without 0x, base64, base64 for URLs without padding, decimal digits."""
-    for_urls = urlsafe_b64encode(raw).decode().rstrip("=")
-    return [f"0x{raw.hex()}", base64_of(raw), raw.hex(), for_urls, str(int.from_bytes(raw))]
-
-
-NAMED_BY = "wire.usage_api_key.reference_forms"
-
-
-def images(key: str) -> list[str]:
-    """Hashes of a key, as anybody can read them on the chain: of its bytes in every spelling, of its text in two."""
-    try:
-        of_bytes = spelt(keccak(key_bytes(key)))
-    except ValueError:  # how usage keys are written is the vendor's
-        of_bytes = []
-    return [*of_bytes, *spelt(keccak(text=key))[:2]]
-
-
 def kept(key: str) -> list[str]:
-    """SHA-256, by which services keep keys, of a key's text and of its bytes: hex with and without 0x, base64."""
+    """SHA-256, by which services keep keys, of a key's text and of its bytes: hex, base64."""
     hashed = [key.encode()]
     with suppress(ValueError):
         hashed.append(key_bytes(key))
-    return [text for raw in hashed for text in spelt(sha256(raw).digest())[:3]]
+    return [text for raw in hashed for text in spelt(sha256(raw).digest())[:2]]
 
 
 def shown(node: Node, owner: str) -> list[str]:
@@ -256,31 +221,36 @@ def images_of_keys_open_nothing(judge: Judge, node: Node) -> None:
     """The hash of a key and the address of its wallet, in any spelling, are refused in place of the key."""
     account = node.accounts.new()
     alice, usage_key = account.key, node.usage_keys.add(account.key).key
-    address = bytes_of_hex(account.wallet_address)
-    addresses = [account.wallet_address, base64_of(address), base64_of(address.rjust(32, bytes(1)))]
+    address = account.wallet_address
+    of_wallet = [address, address.lower(), base64_of(bytes_of_hex(address).rjust(32, bytes(1)))]
     read = node.session.request("list_groups", alice, page_number=first_page(node.session), page_size=1)
     lists = node.session.accept(read)[1]
-    in_both = [*kept(alice), *kept(usage_key), *shown(node, alice)]
-    by_api_key = [*images(alice), *addresses, *images(usage_key), *in_both]
-    by_bearer = [*images(alice)[:2], addresses[1], *images(usage_key)[:2], *in_both]
+    public = [*images(alice), *images(usage_key), *shown(node, alice), *of_wallet]
+    tried = [*product(public, HEADERS), *zip((*kept(alice), *kept(usage_key)), cycle(HEADERS))]
     with judge(), Refusals(node.session, control=lists, unchanged=[]) as refusals:
-        for header, keys in (("x-api-key", by_api_key), ("bearer", by_bearer)):
-            for key in keys:
-                refusals.send(replace(read, credential=key, via=header), NO_KEY)
+        for text, header in tried:
+            refusals.send(replace(read, credential=text, via=header), NO_KEY)
+
+
+NAMED_BY = "wire.usage_api_key.reference_forms"
 
 
 @case("hashes-name-no-usage-key", requirements=["KEYLIFE-120"], needs=NEEDS, uses=[{NAMED_BY: [["value"]]}])
 def hashes_name_no_usage_key(judge: Judge, node: Node) -> None:
-    """The hash of a usage key is not taken for the key in updates and removals, unless the profile says so."""
+    """The hash of a usage key, or what is near it, is not taken for the key in updates and removals."""
     alice = node.accounts.new().key
     usage_key = node.usage_keys.add(alice).key
-    renames = node.usage_keys.rename(alice, usage_key)
-    removes = node.usage_keys.remove(alice, node.usage_keys.add(alice).key)
+    does = [
+        node.usage_keys.update(alice, usage_key, Permissions()),
+        node.usage_keys.rename(alice, usage_key),
+        node.usage_keys.remove(alice, node.usage_keys.add(alice).key),
+    ]
+    near = near_keys(usage_key)
+    texts = [*images(usage_key)[:2], *(text for texts in near.values() for text in texts[-1:])]
     listed = unchanged_list(node.session, "list_api_keys", alice)
-    with judge(), Refusals(node.session, control=[renames, removes], unchanged=[listed]) as refusals:
-        for key in images(usage_key)[:2]:
-            for names_a_key in (renames, removes):
-                refusals.send(names_a_key.changed(usage_api_key=key), ["not_found", "malformed", "invalid"])
+    with judge(), Refusals(node.session, control=does, unchanged=[listed]) as refusals:
+        for text, accepted in product(texts, does):
+            refusals.send(accepted.changed(usage_api_key=text), ["not_found", "malformed", "invalid"])
 
 
 BASE64 = f"{string.ascii_uppercase}{string.ascii_lowercase}{string.digits}+/"
@@ -308,10 +278,9 @@ def other_spellings_open_no_more(judge: Judge, node: Node) -> None:
     write = node.groups.creation(alice)
     adds = node.session.accept(write)[1]
     groups = unchanged_list(node.session, "list_groups", alice)
-    headers = ("x-api-key", "bearer")
     with judge.apart("AUTH-080"), Refusals(node.session, control=adds, unchanged=[groups]) as refusals:
         for text in respelt(poor):
-            for header in headers:
+            for header in HEADERS:
                 refusals.send(replace(write, credential=text, via=header), ["forbidden", *NO_KEY])
     # Whoever remembers what opened an account does so now.
     for text in respelt(key):
@@ -319,5 +288,5 @@ def other_spellings_open_no_more(judge: Judge, node: Node) -> None:
     node.usage_keys.remove(alice, key)
     with judge.apart("KEYLIFE-080"), Refusals(node.session, control=adds, unchanged=[groups]) as refusals:
         for text in respelt(key):
-            for header in headers:
+            for header in HEADERS:
                 refusals.send(replace(write, credential=text, via=header), NO_KEY)

@@ -6,6 +6,7 @@ A usage key that a signature mints opens nothing until the admin wallet has regi
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import cycle, product
 
 from conformance.cases import Judge, case
 from conformance.endpoints.requests import OutgoingRequest
@@ -17,6 +18,7 @@ from conformance.service.derivations import ID_RULE, base64_of, bytes_of_base64,
 from conformance.service.envelopes import sign_envelope
 from conformance.service.lists import one_item_page, unchanged_list
 from conformance.service.minting import BALANCE, NEVER, MintedKey
+from conformance.service.near_keys import images, near_keys
 from conformance.service.node import Node
 from conformance.service.pkps import Pkp
 from conformance.service.refusal import Refusals, must_be_as_stated, must_refuse, was_accepted
@@ -33,6 +35,7 @@ ON_CHAIN = ("chain_rpc", "funded_wallet")
 OWN_HASH = {"chain.admin_hash_meaning": "api_key_hash"}
 ANY_KEY_LISTS = {"auth.usage_key_permission.lists": "any_key"}
 READS = ("list_groups", "list_api_keys")
+HEADERS = ("x-api-key", "bearer")
 IDENTITY = ("wallet_address", "derivation_path")
 
 
@@ -264,6 +267,25 @@ def attached_by_two_calls(judge: Judge, node: Node) -> None:
         judge.same(sorted(names), [f"{node.label} {name}" for name in ("first", "second")], "the keys that it lists")
         expected = {"name": f"{node.label} second", "description": DESCRIPTION, **permissions.record}
         judge.members(on.record(), expected, "the contract's record of the key")
+
+
+@case(
+    "nothing-near-an-attached-key-opens",
+    requirements=["AUTH-050"],
+    needs=ON_CHAIN,
+    uses=[ANY_KEY_LISTS, {"auth.usage_key_permission.list_api_keys": "any_key"}],
+)
+def nothing_near_an_attached_key_opens(judge: Judge, node: Node) -> None:
+    """What is near an attached key opens nothing, nor do its hash, its wallet and its path, which the chain shows."""
+    on = Attaching(judge, node)
+    near = [text for texts in near_keys(on.first.key).values() for text in texts]
+    public = [*images(on.first.key), on.first.address, on.first.address.lower(), on.first.path]
+    request = on.lists(on.first)
+    lists = node.session.accept(request)[1]
+    tried = [*zip(near, cycle(HEADERS)), *product(public, HEADERS)]
+    with judge(), Refusals(node.session, control=lists, unchanged=[]) as refusals:
+        for text, header in tried:
+            refusals.send(replace(request, credential=text, via=header), ["any"])
 
 
 @case(

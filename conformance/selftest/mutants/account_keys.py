@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import json
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from hashlib import sha256
 from itertools import cycle
 
@@ -224,9 +225,14 @@ def part_of_a_key_suffices(node: Node, operations: tuple[str, ...], part: Callab
     ask_as(node, operations, as_given_out)
 
 
-@mutant("AKEY-110")
-def case_of_a_key_is_ignored(node: Node) -> None:
-    """Compare keys for lists without regard to case, where the text is base64 as the node writes it."""
+@mutant(
+    each=[
+        row("of-account-keys", b"x-api-key", lambda book: book.accounts, breaks="AKEY-110"),
+        row("of-usage-keys", b"authorization", lambda book: book.owners, breaks="AUTH-050"),
+    ]
+)
+def case_of_a_key_is_ignored(node: Node, name: bytes, keys: Callable[[KeyBook], Iterable[str]]) -> None:
+    """Compare keys in one header for lists without regard to case, where the text is base64 as the node writes it."""
     book = key_book(node)
 
     def as_given_out(request: Received) -> str:
@@ -235,7 +241,8 @@ def case_of_a_key_is_ignored(node: Node) -> None:
             canonical = _in_base64(base64.b64decode(sent, validate=True)) == sent
         except ValueError:
             return sent
-        return next((key for key in book.accounts if canonical and key.lower() == sent.lower()), sent)
+        fits = canonical and bool(header(request, name))
+        return next((key for key in keys(book) if fits and key.lower() == sent.lower()), sent)
 
     ask_as(node, READS, as_given_out)
 
@@ -266,14 +273,24 @@ def listed_number_of_a_key_opens(node: Node) -> None:
     change_items(node, "list_api_keys", each(lambda item: {**item, "api_key_hash": _number(item["api_key_hash"])}))
 
 
-@mutant("KEYLIFE-120", each=["update_usage_api_key_metadata", "remove_usage_api_key"])
-def hash_names_a_usage_key(node: Node, operation: str) -> None:
-    """Take the hash of a usage key, in base64, for its value in the body of `{operation}`."""
+@mutant(
+    "KEYLIFE-120",
+    each=[
+        row("hash-in-metadata", "update_usage_api_key_metadata", lambda key, text: text == _in_base64(_hash(key))),
+        row("hash-in-removal", "remove_usage_api_key", lambda key, text: text == _in_base64(_hash(key))),
+        row("beginning", "update_usage_api_key", lambda key, text: len(text) > 8 and key.startswith(text)),
+        row("other-case", "remove_usage_api_key", lambda key, text: key.lower() == text.lower()),
+        row("pattern", "update_usage_api_key_metadata", lambda key, text: fnmatchcase(key, text.replace("%", "*"))),
+    ],
+)
+def another_text_names_a_usage_key(node: Node, operation: str, names: Callable[[str, str], bool]) -> None:
+    """Take another text for the value of a usage key in the body of `{operation}`; the label says which."""
     book = key_book(node)
 
     def changed(value: JsonValue) -> JsonValue:
         body = members(value)
-        named = next((key for key in book.owners if _in_base64(_hash(key)) == body.get("usage_api_key")), None)
+        text = str(body.get("usage_api_key"))
+        named = next((key for key in book.owners if text not in book.owners and names(key, text)), None)
         return {**body, "usage_api_key": named} if named else value
 
     change_body(node, operation, changed)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 
+from eth_utils.crypto import keccak
 from pydantic import JsonValue
 
-from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, wrap
-from conformance.selftest.tools.api_keys import header, presented
+from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, note_accepted, wrap
+from conformance.selftest.tools.api_keys import ask_as, header, presented
 from conformance.selftest.tools.minted import follow_mints
-from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import LISTS
 from reference_node.chain.account_config import Wallet
 from reference_node.chain.contract_abi import ContractRefusal, event_topic
@@ -19,6 +21,8 @@ from reference_node.chain.interface import Address
 from reference_node.node import Node
 from reference_node.permission.keys import key_hash, pkp_id
 from reference_node.permission.runs import Run
+
+Told = Mapping[str, JsonValue]
 
 
 def _for_minted_keys(node: Node, operations: tuple[str, ...], given: JsonValue, *, bearer: bool = False) -> None:
@@ -53,6 +57,28 @@ def minted_keys_are_an_accounts(node: Node) -> None:
 def minted_keys_have_nothing_left(node: Node) -> None:
     """Answer a balance of zero to a minted key that was never attached."""
     _for_minted_keys(node, ("billing/balance",), {"balance_cents": 0, "balance_display": "$0.00"})
+
+
+@mutant(
+    "AUTH-050",
+    each=[
+        row("hash", lambda key, _: f"0x{keccak(base64.b64decode(key)).hex()}"),
+        row("wallet", lambda _, told: str(told["wallet_address"])),
+        row("path", lambda _, told: str(told["derivation_path"])),
+        row("beginning", lambda key, _: key[: len(key) // 2]),
+    ],
+    also="AUTH-200",
+)
+def minted_keys_open_by_what_is_public(node: Node, text_of: Callable[[str, Told], str]) -> None:
+    """Take another text for a minted key in `list_groups`; the label says which."""
+    keys: dict[str, str] = {}
+
+    def note(_: Received, given: Answered) -> None:
+        told = json.loads(given.body)
+        keys[text_of(told["usage_api_key"], told)] = told["usage_api_key"]
+
+    note_accepted(node, "add_usage_api_key_with_signature", note)
+    ask_as(node, "list_groups", lambda request: keys.get(presented(request), presented(request)))
 
 
 @mutant("MINT-040", also="ERR-100 EXEC-050")
