@@ -19,6 +19,7 @@ from conformance.service.derivations import account_hash, hashed_cid, random_add
 from conformance.service.lists import only
 from conformance.service.node import Node
 from conformance.service.refusal import Refusals
+from conformance.service.secrets_search import witnessed
 from conformance.service.session import DESCRIPTION
 from conformance.service.usage_keys import ALL_PERMISSIONS, Permissions
 from conformance.values.ids import Cid, is_address
@@ -64,9 +65,14 @@ def chain_config(judge: Judge, node: Node) -> None:
         is_id = isinstance(chain, str) and CHAIN_ID.fullmatch(chain)
         judge.that(bool(is_id) or (type(chain) is int and chain >= 1), "a chain_id of at least 1", chain)
     with judge("CHAIN-020"):
-        begins = sorted({one.start() for pattern in RPC_URLS for one in pattern.finditer(answer.text)})
-        found = [answer.text[begin : begin + SHOWN] for begin in begins]
-        judge.that(not found, "no RPC endpoint in the chain configuration", found)
+        must_name_no_rpc(judge, answer)
+
+
+def must_name_no_rpc(judge: Judge, answer: Answer) -> None:
+    """Raise where a chain configuration names an RPC endpoint."""
+    begins = sorted({one.start() for pattern in RPC_URLS for one in pattern.finditer(answer.text)})
+    found = [answer.text[begin : begin + SHOWN] for begin in begins]
+    judge.that(not found, "no RPC endpoint in the chain configuration", found)
 
 
 @case("no-rpc-url", requirements=["CHAIN-020"], needs=["chain_rpc"])
@@ -100,9 +106,10 @@ def is_payer(address: object) -> bool:
     return is_address(address) and not same_hex(address, ZERO_ADDRESS)
 
 
-@case("repeated-answers-agree", requirements=["CHAIN-190"])
+@case("repeated-answers-agree", requirements=["CHAIN-190", "CHAIN-020"])
 def repeated_answers_agree(judge: Judge, node: Node) -> None:
-    """Repeated calls of the three endpoints agree."""
+    """Repeated calls of the three endpoints agree, and no chain configuration among them names an RPC endpoint."""
+    told = witnessed(node.session)
 
     def answers() -> object:
         addresses = member(node.session.call("get_api_payers").value, "addresses")
@@ -110,9 +117,13 @@ def repeated_answers_agree(judge: Judge, node: Node) -> None:
         return [config(node), listed, member(node.session.call("get_admin_api_payer").value, "address")]
 
     first = answers()
-    with judge():
+    with judge("CHAIN-190"):
         for _ in range(5):
             judge.same(answers(), first, "contract, chain and payers, asked again,")
+    for answer in told:
+        if answer.operation is not None and answer.operation.name == "get_node_chain_config":
+            with judge.apart("CHAIN-020"):
+                must_name_no_rpc(judge, answer)
 
 
 # The suite itself asks for contract and chain id once in a run.

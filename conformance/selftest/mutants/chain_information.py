@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import cycle
 
 from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
@@ -79,6 +80,13 @@ def config_without_a_chain_id(node: Node) -> None:
 def config_has_a_wrong_member(node: Node, changed: dict[str, JsonValue]) -> None:
     """Answer a chain configuration with the members {changed}."""
     _config(node, **changed)
+
+
+@mutant("CHAIN-020", also="VER-050")
+def every_third_config_names_the_rpc(node: Node) -> None:
+    """Add the RPC URL to every third chain configuration."""
+    more: Iterator[dict[str, JsonValue]] = cycle(({}, {}, {"rpc_url": "https://rpc.example/v2/with-a-credential"}))
+    change_answer(node, CONFIG, lambda value: {**members(value), **next(more)})
 
 
 @mutant("CHAIN-020")
