@@ -30,7 +30,7 @@ from conformance.service.reads import Read
 from conformance.service.refusal import must_be_as_stated, must_refuse, was_accepted
 from conformance.service.sample_calls import sample_objects, sample_reads
 from conformance.service.sizes import U32, U64
-from conformance.service.usage_keys import Permissions
+from conformance.service.usage_keys import ALL_PERMISSIONS, Permissions
 from conformance.values.ids import Cid
 from conformance.values.json_values import member, pluck, printed, same, same_hex, same_hexes
 
@@ -233,17 +233,19 @@ def lists_follow_group_writes(judge: Judge, node: Node) -> None:
     writer.groups.update(alice, g.id, "again", pkp_ids=[], cid_hashes=[])
     holds(wallet=False, action=False)
     refused_to_a_stranger(judge, node, updated, lists)
-    adds_pkp = writer.groups.add_pkp(alice, g.id, p.id)
+    key = node.usage_keys.add(alice, ALL_PERMISSIONS).key
+    adds_pkp = writer.groups.add_pkp(key, g.id, p.id)
     holds(wallet=True, action=False)
-    adds_action = writer.groups.add_action(alice, g.id, x)
+    adds_action = writer.groups.add_action(key, g.id, x)
     holds(wallet=True, action=True)
-    removes_pkp = writer.groups.remove_pkp(alice, g.id, p.id)
+    removes_pkp = writer.groups.remove_pkp(key, g.id, p.id)
     holds(wallet=False, action=True)
-    removes_action = writer.groups.remove_action(alice, g.id, hashed)
+    removes_action = writer.groups.remove_action(key, g.id, hashed)
     holds(wallet=False, action=False)
     for accepted in (adds_pkp, adds_action):
         refused_to_a_stranger(judge, node, accepted, lists)
-    writer.groups.update(alice, g.id, "again", pkp_ids=[p.id], cid_hashes=[hashed])
+    writer.groups.add_pkp(alice, g.id, p.id)
+    writer.groups.add_action(alice, g.id, x)
     holds(wallet=True, action=True)
     for accepted in (removes_pkp, removes_action):
         refused_to_a_stranger(judge, node, accepted, lists)
@@ -255,7 +257,7 @@ def lists_follow_group_writes(judge: Judge, node: Node) -> None:
     with judge(why="a group that is made is listed, though it was asked for before"):
         judge.same_hexes(pluck(node.pkps.list(alice, h.id), "id"), [p.id], "the wallets of the new group")
         judge.same_hexes(pluck(node.actions.list(alice, h.id), "hashed_cid"), [hashed], "its actions")
-    removed = writer.groups.remove(alice, h.id)
+    removed = writer.groups.remove(key, h.id)
     must_be_last(g, "again")
     with judge():
         request = replace(removed.changed(group_id=g.id), credential=random_key(node.session.random))
@@ -313,6 +315,8 @@ def lists_follow_wallet_and_action_writes(judge: Judge, node: Node) -> None:
     with judge():
         other = replace(deleted.changed(hashed_cid=hashed_cid(y)), credential=random_key(node.session.random))
         must_refuse(node.session, other, ["unauthenticated"], control=deleted, unchanged=[actions])
+    writer.actions.add(alice, x, "anew")
+    must_list({x: "anew", y: "other"}, "list_actions shows an action that was deleted and registered anew")
 
 
 # ---------------------------------------------------------------------------------------------------------------- pages

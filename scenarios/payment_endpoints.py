@@ -129,9 +129,12 @@ def no_key_or_a_wrong_one(judge: Judge, accounts: Accounts, payments: Payments, 
 
 
 @case("balance-is-current", requirements=["BILL-020"], needs=BILLS)
-def balance_is_current(judge: Judge, accounts: Accounts, payments: Payments, groups: Groups, keys: UsageKeys) -> None:
-    """The balance is a number of cents, the same where nothing happens, and lower after writes of several kinds."""
-    alice = accounts.new()
+def balance_is_current(judge: Judge, accounts: Accounts, groups: Groups, keys: UsageKeys, session: Session) -> None:
+    """The balance is a number of cents, the same where nothing happens, and lower after writes of several kinds.
+
+    It is read as Bearer, and the writes are in the other header: neither may have a balance of its own.
+    """
+    alice, payments = accounts.new(), Payments(session.client("bearer"))
     with judge("BILL-020"):
         before = payments.balance(alice.key)
         judge.same(payments.balance(alice.key), before, "the balance when it is asked for again")

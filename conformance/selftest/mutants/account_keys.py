@@ -19,6 +19,7 @@ from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
+    body_of,
     change_accepted,
     change_answer,
     change_body,
@@ -36,6 +37,7 @@ from conformance.selftest.tools.api_keys import (
     in_given_out_form,
     key_book,
     presented,
+    under,
 )
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Group
@@ -294,6 +296,22 @@ def another_text_names_a_usage_key(node: Node, operation: str, names: Callable[[
         return {**body, "usage_api_key": named} if named else value
 
     change_body(node, operation, changed)
+
+
+@mutant("KEYLIFE-180", also="ACC-120")
+def unpadded_key_is_anybodys(node: Node) -> None:
+    """Rename a usage key that is named without its padding, whichever account has it."""
+    book = key_book(node)
+
+    async def rename(request: Received, forward: Forward) -> Answered:
+        text = str(body_of(request).get("usage_api_key"))
+        key = in_given_out_form(text)
+        if key == text or key not in book.owners or not presented(request):
+            return await forward(request)
+        named = request.having({**body_of(request), "usage_api_key": key})
+        return await forward(under(named, book.owners[key]))
+
+    intercept(node, "update_usage_api_key_metadata", rename)
 
 
 @mutant(

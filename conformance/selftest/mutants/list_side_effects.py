@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from urllib.parse import parse_qs
 
-from conformance.selftest.tools.accounts import View, change_list
+from conformance.selftest.tools.accounts import View, account_of, change_list
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -116,6 +116,7 @@ def lists_are_cached_for_ever(node: Node) -> None:
     each=[
         row("in-its-header", lambda request: bool(header(request, b"authorization"))),
         row("over-its-connection", lambda request: request.client),
+        row("by-its-key", presented),
     ],
     also="AUTH-030",
 )
@@ -138,6 +139,30 @@ def writes_renew_what_was_read(node: Node, way: Callable[[Received], object]) ->
 
     intercept(node, LISTS, read)
     note_accepted(node, WRITES, forget)
+
+
+@mutant(
+    "LIST-170",
+    each=[
+        row("wallet-of-a-group", "remove_pkp_from_group", "add_pkp_to_group", 2, also="EP-360"),
+        row("action-of-a-group", "remove_action_from_group", "add_action_to_group", 2, also="EP-350"),
+        row("action", "delete_action", "add_action", 1, also="EP-280"),
+    ],
+)
+def what_was_taken_out_stays_out(node: Node, leaves: str, joins: str, named: int) -> None:
+    """Accept `{joins}` after `{leaves}` of the same, and write nothing."""
+    gone: set[tuple[object, ...]] = set()
+
+    def leave(write: Callable[..., object], key: int, *arguments: object) -> None:
+        write(key, *arguments)
+        gone.add((account_of(node, key), *arguments[:named]))
+
+    def join(write: Callable[..., object], key: int, *arguments: object) -> None:
+        if (account_of(node, key), *arguments[:named]) not in gone:
+            write(key, *arguments)
+
+    wrap(node.accounts, leaves, leave)
+    wrap(node.accounts, joins, join)
 
 
 @mutant("LIST-170", also="GRPLIFE-010 LIST-120")

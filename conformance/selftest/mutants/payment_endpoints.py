@@ -43,6 +43,18 @@ def publishable_key_needs_a_key(node: Node) -> None:
     answer_instead(node, CONFIG, refusal(401), lambda request: not presented(request))
 
 
+@mutant("BILL-020", also="AUTH-030")
+def bearers_see_the_first_balance(node: Node) -> None:
+    """Answer each Bearer the balance that it saw first."""
+    first: dict[str, Answered] = {}
+
+    def seen(request: Received, given: Answered) -> Answered:
+        key = header(request, b"authorization")
+        return first.setdefault(key, given) if key else given
+
+    change_accepted(node, BALANCE, seen)
+
+
 @mutant("AUTH-070")
 def publishable_key_is_kept_from_unknown_keys(node: Node) -> None:
     """Refuse the publishable key to whoever presents a key that nobody owns."""
