@@ -1,34 +1,40 @@
 """What a node has acknowledged outlasts its process: accounts, permissions, wallets, payments and signed flows.
 
-"States and transitions": each accepted write leads to a next state, and only another write leads out of it. The node is
-stopped in order and started again; then it is killed right after a write. Where the profile names no command that
-kills, it is stopped in order both times.
+"States and transitions": each accepted write leads to a next state, and only another write leads out of it. An account
+is made, and the node is killed right after it, before anything could be saved at leisure; later it is stopped in order
+and started again. Where the profile names no command that kills, it is stopped in order both times.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from time import monotonic
 
 from conformance.cases import Judge, case
 from conformance.profile.operations import PERMISSIONS
 from conformance.service.acceptance import Accepted
+from conformance.service.accounts import ChainSecuredAccount
 from conformance.service.actions import ActionCode
 from conformance.service.derivations import ID_RULE, hashed_cid, pkp_id_in
 from conformance.service.groups import ALL_PKPS, Group
 from conformance.service.lists import unchanged_list
+from conformance.service.minting import MintedKey
 from conformance.service.node import Node
 from conformance.service.payments import USUAL_CENTS, PaymentIntent
 from conformance.service.pkps import Pkp
 from conformance.service.refusal import must_refuse, was_accepted
+from conformance.service.session import DESCRIPTION
 from conformance.service.usage_keys import Permissions
-from conformance.values.ids import ApiKey, UsageKey
+from conformance.values.ids import ApiKey, Cid, UsageKey
 from conformance.values.json_values import MISSING, member, printed
 
 NEEDS = ("managed_accounts", "restart")
 WINDOW_LEAVES = 240
 """Seconds after which an envelope is replayed no more, well within the 300 s in which it counts."""
+LONG_LABEL = "f\u00fcr \u4e00\u4e8c\u4e09, which takes more than a word of 32 characters"
+"""Letters of several bytes, and more of them than a word of the chain holds bytes."""
 
 # ---------------------------------------------------------------------------------------------------- an account
 
@@ -66,12 +72,15 @@ class Furnished:
     p: Pkp
     q: Pkp
     x: ActionCode
+    y: ActionCode
+    z: Cid
+    """Was registered once. X and Y sign a text."""
     g: Group
-    """Binds the action X and the wallet P. Its labels were changed."""
+    """Binds the action X and the wallet P. Its labels were changed; Q and Y left it in two ways."""
     key: UsageKey
-    """Executes in G. It could create groups once."""
+    """Executes in G. It could create groups, and execute in every one, once."""
     wide: UsageKey
-    """Executes in G and in the group that was removed, and creates groups."""
+    """Executes in G and in the group that was removed, creates groups, and changes the actions of every one."""
     every: UsageKey
     """Executes in every group."""
     removed_key: UsageKey
@@ -101,28 +110,47 @@ def identities(what: str, items: Sequence[object]) -> dict[str, object]:
     return {identity(item): item for item in items}
 
 
+def relabelled(node: Node, operation: str, key: str, **members: object) -> None:
+    """Update something with long labels, or with usual ones where the node refuses those."""
+    name = f"{node.label} renamed"
+    usual = node.session.request(operation, key, **members, name=name, description=DESCRIPTION)
+    answer = node.session.send(usual.changed(name=f"{name} {LONG_LABEL}", description=LONG_LABEL))
+    if not was_accepted(node.session, answer, or_refused=["any"]):
+        node.session.accept(usual)
+
+
+def furnished_group(node: Node, alice: ApiKey, pkps: Sequence[Pkp], x: ActionCode, y: ActionCode) -> Group:
+    """A group to which the action X and the first wallet belong. Y and the second one were in it, and left it twice."""
+    p, q = pkps
+    g = node.groups.add(alice, "group", pkp_ids=[q.id], cid_hashes=[y.hash])
+    lists: dict[str, object] = {"pkp_ids_permitted": [], "cid_hashes_permitted": [x.hash]}
+    relabelled(node, "update_group", alice, group_id=g.id, **lists)
+    for pkp in (p, q):
+        node.groups.add_pkp(alice, g.id, pkp.id)
+    node.groups.remove_pkp(alice, g.id, q.id)
+    node.groups.add_action(alice, g.id, y.cid)
+    node.groups.remove_action(alice, g.id, y.hash)
+    return g
+
+
 def furnished(node: Node) -> Furnished:
-    """The account, through every kind of write."""
+    """The account, through every kind of write. No list is in the order of its labels."""
     alice = node.accounts.new().key
     p, q = node.pkps.create_several(alice, 2)
-    x = node.actions.prepared()
-    y, z = (node.actions.sample_cid(name) for name in "yz")
-    g, removed = (node.groups.add(alice, name) for name in ("first", "second"))
-    node.groups.update(alice, g.id, "renamed", pkp_ids=[q.id], cid_hashes=[x.hash])
-    node.groups.add_pkp(alice, g.id, p.id)
-    node.groups.remove_pkp(alice, g.id, q.id)
-    node.groups.add_action(alice, g.id, y)
-    node.groups.remove_action(alice, g.id, hashed_cid(y))
-    for cid in (z, x.cid, y):  # what is added last stays
+    x, y = (node.actions.prepared(mark=mark) for mark in "xy")
+    z = node.actions.sample_cid("z")
+    g, removed = furnished_group(node, alice, [p, q], x, y), node.groups.add(alice, "removed")
+    for cid in (z, x.cid, y.cid):  # what is added last stays
         node.actions.add(alice, cid)
-    node.actions.update(alice, x.hash, "renamed")
+    relabelled(node, "update_action_metadata", alice, hashed_cid=x.hash)
     node.actions.delete(alice, hashed_cid(z))
     executes = Permissions(execute_in_groups=[g.id])
-    key = node.usage_keys.add(alice, Permissions(can_create_groups=True), "first")
+    key = node.usage_keys.add(alice, Permissions(True, execute_in_groups=[0]), "first")
     node.usage_keys.update(alice, key.key, executes, "first")
-    wide = node.usage_keys.add(alice, Permissions(True, execute_in_groups=[g.id, removed.id]), "second")
-    node.usage_keys.rename(alice, wide.key, "renamed")
-    node.groups.add(wide.key, "third", listed_to=alice)
+    widely = Permissions(True, manage_ipfs_ids_in_groups=[0], execute_in_groups=[g.id, removed.id])
+    wide = node.usage_keys.add(alice, widely, "second")
+    relabelled(node, "update_usage_api_key_metadata", alice, usage_api_key=wide.key)
+    node.groups.add(wide.key, "another", listed_to=alice)
     gone = node.usage_keys.add(alice, executes, "third")
     every = node.usage_keys.add(alice, Permissions(execute_in_groups=[0]), "fourth")
     for executing in (key, gone, every):
@@ -135,9 +163,9 @@ def furnished(node: Node) -> Furnished:
         "usage keys": {*once} - {*identities("usage keys", node.usage_keys.list(alice))},
         "actions": {hashed_cid(z).lower()},
         "wallets of the group": {q.id.lower()},
-        "actions of the group": {hashed_cid(y).lower()},
+        "actions of the group": {y.hash.lower()},
     }
-    return Furnished(alice, p, q, x, g, key.key, wide.key, every.key, gone.key, absent)
+    return Furnished(alice, p, q, x, y, z, g, key.key, wide.key, every.key, gone.key, absent)
 
 
 def grants(item: object) -> set[str]:
@@ -145,6 +173,11 @@ def grants(item: object) -> set[str]:
     fields = {field: member(item, field) for field in PERMISSIONS}
     single = {f"{field} {printed(one)}" for field, value in fields.items() if isinstance(value, list) for one in value}
     return single | {field for field, value in fields.items() if value is True}
+
+
+def permissions(records: Records) -> dict[str, list[str]]:
+    """The permissions of each usage key."""
+    return {name: sorted(grants(item)) for name, item in identities("usage keys", records["usage keys"]).items()}
 
 
 def keeps(judge: Judge, one: Furnished, before: Records, after: Records) -> None:
@@ -155,7 +188,7 @@ def keeps(judge: Judge, one: Furnished, before: Records, after: Records) -> None
         with judge.apart(kept.there):
             judge.same([name for name in was if name not in now], [], f"the {what} that are lost after the restart")
         if kept.gone:
-            back = [name for name in now if name in one.removed[what]]
+            back = [name for name in now if name in one.removed[what] and name not in was]
             with judge.apart(kept.gone):
                 judge.same(back, [], f"the removed {what} that are there again after the restart")
         with judge.apart("LIST-010" if what == "groups" else "LIST-120"):
@@ -165,11 +198,11 @@ def keeps(judge: Judge, one: Furnished, before: Records, after: Records) -> None
                 got, expected = ([printed(member(of[name], label)) for name in both] for of in (now, was))
                 with judge.apart(requirement):
                     judge.same(got, expected, f"the {label} of each of the {what}")
-    was, now = (identities("usage keys", records["usage keys"]) for records in (before, after))
-    for requirement, of, than, what in (("KEYLIFE-020", was, now, "lost"), ("KEYLIFE-030", now, was, "gained")):
-        changed = {name: sorted(grants(of[name]) - grants(than[name])) for name in was if name in now}
+    had, have = permissions(before), permissions(after)
+    for requirement, of, than, what in (("KEYLIFE-020", had, have, "lost"), ("KEYLIFE-030", have, had, "gained")):
+        changed = [sorted({*of[name]} - {*than[name]}) for name in had if name in have]
         with judge.apart(requirement):
-            judge.same([*filter(None, changed.values())], [], f"the permissions that usage keys have {what}")
+            judge.same([*filter(None, changed)], [], f"the permissions that usage keys have {what}")
 
 
 def signed(judge: Judge, node: Node, key: UsageKey, x: ActionCode, p: Pkp, requirement: str) -> Accepted:
@@ -191,21 +224,35 @@ def signs_as_before(judge: Judge, node: Node, one: Furnished) -> None:
 
 
 def goes_on(judge: Judge, node: Node, one: Furnished) -> None:
-    """What is made now is new, and nobody may do more or less than before."""
+    """What is made now is new, what was removed may come again, and nobody may do more or less than before."""
     groups = unchanged_list(node.session, "list_groups", one.alice)
-    creation = node.groups.creation(one.wide)
     with judge("KEYLIFE-070"):
-        _, control = node.session.accept(creation)
+        _, control = node.session.accept(node.groups.creation(one.wide))
     with judge.apart("KEYLIFE-030"):
         must_refuse(node.session, node.groups.creation(one.key), ["any"], control=control, unchanged=[groups])
     made = printed(member(node.session.accept(node.pkps.creation(one.alice))[0].value, "wallet_address")).lower()
     with judge.apart("PKP-110"):
         judge.that(made not in {one.p.address.lower(), one.q.address.lower()}, "a wallet that is new", made)
+    with judge.apart("EP-280"):
+        node.actions.add(one.alice, one.z)
+    runs_as_before(judge, node, one)
+
+
+def runs_as_before(judge: Judge, node: Node, one: Furnished) -> None:
+    """Keys run nothing in a group that is made now, but for the one of all groups, and nothing that left their own."""
     other = node.actions.prepared(mark="other")
-    node.groups.add(one.alice, "fourth", pkp_ids=[one.p.id], cid_hashes=[other.hash])
-    runs = node.signing.must_sign(one.wide, one.x, one.p).accepted
-    with judge.apart("GRPLIFE-120"):
-        node.signing.must_be_refused(one.wide, other, one.p, control=runs, classes=["any"])
+    made = node.groups.add(one.alice, "fourth", pkp_ids=[one.p.id])
+    with judge("UKEY-120"):
+        node.groups.add_action(one.wide, made.id, other.cid)
+    control = signed(judge, node, one.every, other, one.p, "UKEY-280")
+    for requirement, key, action, pkp in (
+        ("GRPLIFE-120", one.wide, other, one.p),
+        ("KEYLIFE-030", one.key, other, one.p),
+        ("EP-220", one.key, one.x, one.q),
+        ("EP-210", one.key, one.y, one.p),
+    ):
+        with judge.apart(requirement):
+            node.signing.must_be_refused(key, action, pkp, control=control, classes=["any"])
 
 
 @case(
@@ -238,6 +285,7 @@ def goes_on(judge: Judge, node: Node, one: Furnished) -> None:
         "LIST-120",
         "PKP-100",
         "PKP-110",
+        "UKEY-120",
         "UKEY-280",
     ],
     needs=NEEDS,
@@ -249,13 +297,6 @@ def account_is_kept(judge: Judge, node: Node) -> None:
     """
     one = furnished(node)
     before = one.records(node)
-    node.restarts.stop()
-    with judge("AKEY-060"):
-        after = one.records(node)
-    keeps(judge, one, before, after)
-    signs_as_before(judge, node, one)
-    goes_on(judge, node, one)
-    before = one.records(node)
     late = printed(node.groups.add(one.alice, "late").listed_id)
     node.restarts.kill()
     with judge("AKEY-060"):
@@ -265,20 +306,28 @@ def account_is_kept(judge: Judge, node: Node) -> None:
         judge.that(late in listed, f"the group {late}, made before the node was killed", listed)
     with judge.apart("LIST-010"):
         judge.that(late not in listed or listed[-1] == late, f"the group {late} at the end", listed)
-    keeps(
-        judge,
-        one,
-        before,
-        {**after, "groups": [item for item in after["groups"] if printed(member(item, "id")) != late]},
-    )
+    keeps(judge, one, before, after)
+    signs_as_before(judge, node, one)
+    goes_on(judge, node, one)
+    node.usage_keys.rename(one.alice, one.key, "first")
+    before = one.records(node)
+    with judge.apart("KEYLIFE-070"):
+        judge.same(permissions(before), permissions(after), "the permissions of usage keys after new labels")
+    node.restarts.stop()
+    with judge("AKEY-060"):
+        after = one.records(node)
+    keeps(judge, one, before, after)
     signs_as_before(judge, node, one)
     _, control = node.session.accept(node.session.request("list_groups", one.alice))
-    with judge.apart("KEYLIFE-080"):
-        read = node.session.request("list_groups", one.removed_key)
-        must_refuse(node.session, read, ["any"], control=control, unchanged=[])
+    read = node.session.request("list_groups", one.removed_key)
+    for via in ("x-api-key", "bearer"):
+        with judge.apart("KEYLIFE-080"):
+            must_refuse(node.session, replace(read, via=via), ["any"], control=control, unchanged=[])
 
 
 # ------------------------------------------------------------------------------------------------------ payments
+
+READ = ("list_groups", "list_api_keys", "list_wallets", "list_actions")
 
 
 def confirmed_or_credited(judge: Judge, node: Node, alice: ApiKey, intent: PaymentIntent, requirement: str) -> None:
@@ -298,16 +347,20 @@ def credits_nothing_again(judge: Judge, node: Node, alice: ApiKey, used: Sequenc
         judge.same(node.payments.balance(alice), before, "the balance after payments were confirmed again")
 
 
-def writes_cost(node: Node, alice: ApiKey) -> bool:
-    """Whether a management write takes from the balance."""
-    before = node.payments.balance(alice)
-    node.groups.add(alice)
-    return node.payments.balance(alice) < before
+def cost(node: Node, alice: ApiKey, x: ActionCode) -> Mapping[str, bool]:
+    """Whether a management write takes from the balance, and a run without a wallet."""
+    balances = [node.payments.balance(alice)]
+    node.groups.add(alice, pkp_ids=[ALL_PKPS], cid_hashes=[x.hash])
+    balances.append(node.payments.balance(alice))
+    node.runs.must_succeed(node.runs.request(alice, x.code))
+    balances.append(node.payments.balance(alice))
+    write, run = (later < earlier for earlier, later in pairwise(balances))
+    return {"BILL-140": write, "BILL-180": run}
 
 
 @case(
     "payments-are-kept",
-    requirements=["BILL-020", "BILL-070", "BILL-100", "BILL-140"],
+    requirements=["BILL-020", "BILL-070", "BILL-100", "BILL-140", "BILL-150", "BILL-180"],
     needs=[*NEEDS, "billing", "payment_sandbox"],
 )
 def payments_are_kept(judge: Judge, node: Node) -> None:
@@ -318,7 +371,8 @@ def payments_are_kept(judge: Judge, node: Node) -> None:
     used.append(node.payments.buy(alice, USUAL_CENTS))
     credit = node.payments.balance(alice) - first
     judge.set_up(credit > 0, "a payment that is credited")
-    cost = writes_cost(node, alice)
+    x = node.actions.without_a_wallet()
+    costs = cost(node, alice, x)
     paid, unpaid = node.payments.paid_intent(alice), node.payments.intend(alice)
     balance = node.payments.balance(alice)
     node.restarts.stop()
@@ -338,26 +392,42 @@ def payments_are_kept(judge: Judge, node: Node) -> None:
         balance = got
         used.append(intent)
     credits_nothing_again(judge, node, alice, used)
-    with judge.apart("BILL-140"):
-        judge.same(writes_cost(node, alice), cost, "whether a write is billed, as before the restart")
+    for requirement, took in cost(node, alice, x).items():
+        with judge.apart(requirement):
+            judge.same(took, costs[requirement], "whether a write or a run is billed, as before the restart")
     balance = node.payments.balance(alice)
     node.restarts.kill()
     with judge("BILL-020"):
         judge.same(node.payments.balance(alice), balance, "the balance after the node was killed")
+    for listed in node.session.random.sample(READ, 2):
+        node.session.call(listed, alice)
+    with judge.apart("BILL-150"):
+        judge.same(node.payments.balance(alice), balance, "the balance after lists were read")
     credits_nothing_again(judge, node, alice, used)
 
 
 # -------------------------------------------------------------------------------------------------- signed flows
 
 
+def account_by_wallet(node: Node, account: ChainSecuredAccount, key: MintedKey) -> Mapping[str, object]:
+    """The contract's record of an attached usage key, and the credit of its account, by what says so."""
+    found: dict[str, object] = {"UKEY-380": node.contract.view("get_usage_api_key", account.hash, key.hash)}
+    if node.session.profile.offers("billing"):
+        found["BILL-230"] = node.payments.balance_by(node.payments.by_wallet("balance", account.admin))
+    return found
+
+
 @case(
     "signed-flows-are-kept",
-    requirements=["ERR-080", "MINT-040", "MINT-120", "MINT-180", "MINT-190", "MODE-090", "MODE-110", "PKP-100"],
+    requirements=[
+        *("BILL-230", "ERR-080", "MINT-040", "MINT-120", "MINT-180", "MINT-190", "MODE-090", "MODE-110", "PKP-100"),
+        "UKEY-380",
+    ],
     needs=[*NEEDS, "wallet_signed", "chain_rpc", "funded_wallet"],
     uses=[{"auth.usage_key_permission.lists": "any_key"}],
 )
 def signed_flows_are_kept(judge: Judge, node: Node) -> None:
-    """After a kill a conversion holds, what was minted can be attached, and replayed mints give something new."""
+    """After a kill a conversion and a usage key hold, mints can be attached, and replayed ones give something new."""
     carol = node.wallets.new("carol")
     alice = node.accounts.new().key
     p = node.pkps.create(alice)
@@ -373,6 +443,9 @@ def signed_flows_are_kept(judge: Judge, node: Node) -> None:
     }
     minted = {name: node.session.accept(request)[0].value for name, (request, _) in mints.items()}
     wallet, attached = node.minting.wallet(carol), node.minting.usage_key(carol)
+    executes = Permissions(execute_in_groups=[g.id])
+    early = node.minting.attached_key(account, executes)
+    before = account_by_wallet(node, account, early)
     node.restarts.kill()
     judge.set_up(monotonic() - began < WINDOW_LEAVES, "a restart within the window of an envelope")
     for name, (request, what) in mints.items():
@@ -380,6 +453,10 @@ def signed_flows_are_kept(judge: Judge, node: Node) -> None:
             again = printed(member(node.session.accept(request)[0].value, what))
             known = [printed(member(one, what)) for one in minted.values()]
             judge.that(again not in known, f"another {what} than before the restart", again)
+    for requirement, found in account_by_wallet(node, account, early).items():
+        with judge.apart(requirement):
+            judge.same(found, before[requirement], "what was there before the restart")
+    signed(judge, node, early.key, x, p, "MINT-120")
     signed(judge, node, key, x, p, "MODE-090")
     groups = unchanged_list(node.session, "list_groups", key)
     with judge.apart("MODE-110", "ERR-080"):
@@ -392,5 +469,5 @@ def signed_flows_are_kept(judge: Judge, node: Node) -> None:
         node.signing.must_sign(key, x, Pkp(named, wallet.address, registered))
     with judge("MINT-120"):
         node.minting.register(account, attached)
-        node.minting.attach(account, attached, Permissions(execute_in_groups=[g.id]))
+        node.minting.attach(account, attached, executes)
         node.signing.must_sign(attached.key, x, p)

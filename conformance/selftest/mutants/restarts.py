@@ -38,7 +38,7 @@ from conformance.selftest.tools.alter_contract import around_conversion
 from conformance.selftest.tools.alter_envelopes import address_in
 from conformance.selftest.tools.alter_payments import Confirm, give, ledger_of, payments_of, take
 from conformance.selftest.tools.alter_runs import RUN, change_verdicts
-from conformance.selftest.tools.api_keys import presented, under
+from conformance.selftest.tools.api_keys import header, presented, under
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.billing.ledger import Intent
 from reference_node.chain.account_config import Permissions, UsageKey
@@ -212,9 +212,9 @@ def restart_opens_removed_usage_keys(node: Node) -> None:
     wrap(node.accounts, "remove_usage_key", remove)
 
 
-@mutant("KEYLIFE-080", restarts=True)
-def restart_lets_removed_usage_keys_read(node: Node) -> None:
-    """List an account's groups to a removed usage key after a restart."""
+@mutant("KEYLIFE-080", each=["x-api-key", "authorization"], restarts=True)
+def restart_lets_removed_usage_keys_read(node: Node, via: str) -> None:
+    """List an account's groups to a removed usage key in `{via}` after a restart."""
     owners: dict[str, str] = lasting(node, "owners", {})
     readers = dict(owners)
 
@@ -222,7 +222,7 @@ def restart_lets_removed_usage_keys_read(node: Node) -> None:
         owners[str(body_of(request)["usage_api_key"])] = presented(request)
 
     async def read(request: Received, forward: Forward) -> Answered:
-        owner = readers.get(presented(request))
+        owner = readers.get(presented(request)) if header(request, via.encode()) else None
         return await forward(under(request, owner) if owner else request)
 
     note_accepted(node, "remove_usage_api_key", remove)
