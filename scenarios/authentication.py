@@ -188,9 +188,19 @@ def without_order(value: object) -> object:
     return sorted(map(str, payers)) if isinstance(payers, list) else value
 
 
+BY_GATEWAYS: dict[str, str | None] = {
+    "x-forwarded-for": "127.0.0.1",
+    "x-real-ip": "127.0.0.1",
+    "x-original-url": "/core/v1/get_api_payers",
+    "x-rewrite-url": "/core/v1/get_api_payers",
+    "x-forwarded-user": "admin",
+}
+"""By which gateways tell a server who asks, and for what; anybody can send them."""
+
+
 @case("key-in-another-place", requirements=["AUTH-200"], needs=NEEDS)
 def key_in_another_place(judge: Judge, node: Node) -> None:
-    """A key in the query, the body, a cookie or another scheme or header opens nothing."""
+    """A key in the query, the body, a cookie or another scheme or header opens nothing, nor does what gateways tell."""
     alice = node.accounts.new().key
     read = node.session.request("list_groups", alice, page_number=first_page(node.session), page_size=1)
     write = node.groups.creation(alice)
@@ -204,6 +214,7 @@ def key_in_another_place(judge: Judge, node: Node) -> None:
         {"authorization": alice},
         {"authorization": f"Token {alice}"},
         {"api-key": alice},
+        BY_GATEWAYS,
     ]
     with judge(), Refusals(node.session, control=[lists, adds], unchanged=[groups]) as refusals:
         # Of members that no operation has, a node may refuse any; these two are what it would look for.

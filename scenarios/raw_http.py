@@ -8,7 +8,7 @@ accept has the effect that the text says, and none ends in a server fault.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from conformance.cases import Judge, case
@@ -113,7 +113,7 @@ def harmless(answer: Answer) -> None:
 
 @case("odd-targets", requirements=["ERR-140"], needs=NEEDS)
 def odd_targets(judge: Judge, node: Node) -> None:
-    """Request targets that are no path, or hardly one, end in no server fault, and the next request is answered."""
+    """Request targets that are no path, or hardly one, end in no server fault, and requests after them are answered."""
     alice = node.accounts.new().key
     node.groups.add(alice)
     read = node.session.request("list_groups", alice, page_number=first_page(node.session), page_size=1)
@@ -125,8 +125,8 @@ def odd_targets(judge: Judge, node: Node) -> None:
             # A proxy answers so where the server behind it closes the connection.
             if answer and answer.status not in OF_GATEWAYS:
                 harmless(answer)
-        with judge.apart():
-            judge.same(node.session.accept(read)[0].value, page.value, f"the page after the target {target}")
+    with judge.apart():
+        judge.same(node.session.accept(read)[0].value, page.value, "the page after all of these targets")
 
 
 @case("rare-methods-write-nothing", requirements=["EP-420"], needs=NEEDS)
@@ -155,31 +155,61 @@ def rare_methods_write_nothing(judge: Judge, node: Node) -> None:
             must_be_unchanged(node.session, reads, before)
 
 
-FRAMED: Mapping[str, dict[str, str | None]] = {
-    "in chunks": {"Transfer-Encoding": "chunked"},
-    "charset": {"Content-Type": "application/json; charset=utf-8"},
-    "quoted charset": {"Content-Type": 'Application/JSON;charset="UTF-8"'},
-    "no type": {"Content-Type": None},
+Headers = dict[str, str | None]
+LONG_AGO = "Thu, 01 Jan 1970 00:00:00 GMT"
+PARTIAL, NOT_MODIFIED = 206, 304
+"""The statuses of a part that was asked for, and of what the client knows already (RFC 9110, 15.3.7 and 15.4.5)."""
+FRAMED: Mapping[str, tuple[Headers, Headers]] = {
+    "in chunks": ({"Transfer-Encoding": "chunked"}, {"Accept-Encoding": "gzip"}),
+    "charset": ({"Content-Type": "application/json; charset=utf-8"}, {"Range": "items=0-0"}),
+    "quoted charset": ({"Content-Type": 'Application/JSON;charset="UTF-8"'}, {"If-Modified-Since": LONG_AGO}),
+    "no type": ({"Content-Type": None}, {"Accept": "text/html, */*;q=0.1", "Accept-Language": "de"}),
+    # A range means something for GET alone, and in units that the server knows (RFC 9110, 14.2).
+    "expectation": (
+        {"Expect": "100-continue", "Range": "bytes=0-0"},
+        {"Accept": "application/*;q=0.2", "Accept-Encoding": "gzip", "Connection": "close"},
+    ),
 }
+"""How a body is sent, and how the list is asked for after it."""
+
+
+def shows(judge: Judge, node: Node, read: OutgoingRequest, names: Sequence[object]) -> None:
+    """A page of groups, asked for with these headers, is refused or shows these names."""
+    answers: list[Answer] = []
+    with judge.apart("EP-010"):
+        answers.append(node.session.send(read))
+    for answer in answers:
+        with judge.apart("LIST-170"):
+            judge.that(answer.status != NOT_MODIFIED, "a list, of which the client knows none", answer.summary)
+            if answer.status != PARTIAL and was_accepted(node.session, answer, or_refused=["any"]):
+                told = ", ".join(f"{name}: {value}" for name, value in read.headers.items())
+                shown = answer.value if isinstance(answer.value, list) else []
+                first = names[: node.session.target.page_size]
+                judge.same(pluck(shown, "name"), first, f"the names of the groups, asked for with {told}")
 
 
 @case(
     "bodies-in-other-frames",
-    requirements=["EP-160", "GRP-020"],
+    requirements=["EP-010", "EP-160", "GRP-020", "LIST-170"],
     needs=NEEDS,
     uses=["wire.list_groups.item_fields.name"],
 )
 def bodies_in_other_frames(judge: Judge, node: Node) -> None:
-    """A body in chunks, or with a charset beside its type, is refused, or makes the group that it describes."""
+    """A body in chunks, or with a charset beside its type, is refused, or makes the group that it describes.
+
+    A list says so to each client, whatever form of the answer it prefers, unless it is refused that form.
+    """
     alice = node.accounts.new().key
     node.groups.add(alice)
     names = pluck(node.groups.list(alice), "name")
-    for frame, headers in FRAMED.items():
-        request = replace(node.groups.creation(alice, f"zw\u00f6lf \u4e8c {frame}"), headers=headers)
-        answer = node.session.send(request)
+    page: dict[str, object] = {"page_number": first_page(node.session), "page_size": node.session.target.page_size}
+    read = node.session.request("list_groups", alice, **page)
+    for frame, (sent_with, asked_with) in FRAMED.items():
+        request = replace(node.groups.creation(alice, f"zw\u00f6lf \u4e8c {frame}"), headers=sent_with)
         with judge.apart("EP-160"):
-            if was_accepted(node.session, answer, or_refused=["any"]):
+            if was_accepted(node.session, node.session.send(request), or_refused=["any"]):
                 names.append(request.members["group_name"])
+        shows(judge, node, replace(read, headers=asked_with), names)
     made = pluck(node.groups.list(alice), "name")
     with judge.apart("EP-160"):
         judge.same(len(made), len(names), "the number of groups that were made")
@@ -211,7 +241,8 @@ def group_named_twice(judge: Judge, node: Node) -> None:
             with judge.apart():
                 if answer:
                     harmless(answer)
-                must_be_unchanged(node.session, reads, before)
+        with judge.apart(why=f"{name} with a second group in its body changes nothing in that one"):
+            must_be_unchanged(node.session, reads, before)
 
 
 def twice(request: OutgoingRequest, other: GroupId) -> list[str]:

@@ -93,6 +93,13 @@ def no_key_is_the_newest_account(node: Node) -> None:
     ask_as(node, (*LISTS, *WRITES), lambda request: presented(request) or book.accounts[-1])
 
 
+@mutant("AUTH-200", each=[row("address", b"x-forwarded-for"), row("path", b"x-original-url")], also="AUTH-040 AUTH-050")
+def what_gateways_tell_is_trusted(node: Node, told: bytes) -> None:
+    """Serve a list without a key as the newest account's where `{told}` stands in its request."""
+    book = key_book(node)
+    ask_as(node, LISTS, lambda request: presented(request) or (header(request, told) and book.accounts[-1]))
+
+
 @mutant("AUTH-040", also="AUTH-050 AUTH-200 ERR-140")
 def keyless_lists_are_shown_beside_the_refusal(node: Node) -> None:
     """Answer `list_groups` without a key with status 401 and the page as its body."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 from collections.abc import Callable
@@ -24,7 +25,7 @@ from conformance.selftest.tools.alter import (
     wrap,
 )
 from conformance.selftest.tools.api_keys import header, key_book, under
-from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import LISTS
 from reference_node.node import Node
 
@@ -169,10 +170,52 @@ def tags_are_made_of_ids(node: Node) -> None:
     change_accepted(node, "list_groups", changed)
 
 
-@mutant("LIST-170", "ACC-110", also="AUTH-040 AUTH-050")
-def tags_are_always_current(node: Node) -> None:
-    """Answer 304 to every list that names the tag of an earlier answer."""
-    answer_instead(node, LISTS, Answered(304, (), b""), lambda request: header(request, b"if-none-match"))
+@mutant(
+    "LIST-170",
+    each=[row("tags", b"if-none-match", breaks="ACC-110"), row("dates", b"if-modified-since")],
+    also="ACC-110 AUTH-040 AUTH-050",
+)
+def copies_are_always_current(node: Node, named: bytes) -> None:
+    """Answer 304 to every list whose request names an earlier answer in `{named}`."""
+    answer_instead(node, LISTS, Answered(304, (), b""), lambda request: header(request, named))
+
+
+@mutant("LIST-170", also="GRPLIFE-010 GRPLIFE-020 GRPLIFE-030")
+def packed_lists_are_kept(node: Node) -> None:
+    """Pack `list_groups` once for each key that accepts gzip, and answer that again later."""
+    kept: dict[str | None, Answered] = {}
+
+    def changed(request: Received, given: Answered) -> Answered:
+        if header(request, b"accept-encoding") != "gzip":
+            return given
+        packed = replace(given, body=gzip.compress(given.body)).headed(b"content-encoding", b"gzip")
+        return kept.setdefault(request.key, packed)
+
+    change_accepted(node, "list_groups", changed)
+
+
+@mutant("EP-010")
+def browsers_get_pages(node: Node) -> None:
+    """Answer `list_groups` as a page in HTML to a client that prefers it and takes anything."""
+
+    def changed(request: Received, given: Answered) -> Answered:
+        if not header(request, b"accept").startswith("text/html"):
+            return given
+        return Answered(200, ((b"content-type", b"text/html"),), b"<!doctype html><pre>" + given.body)
+
+    change_accepted(node, "list_groups", changed)
+
+
+@mutant("EP-160", also="AUTH-020 GRPLIFE-010 LIST-170")
+def expected_bodies_count_twice(node: Node) -> None:
+    """Carry `add_group` out before the answer 100 to a client that waits for it, and again with the body."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        if header(request, b"expect"):
+            await forward(request)
+        return await forward(request)
+
+    intercept(node, "add_group", handler)
 
 
 @mutant("AUTH-080", each=["add_pkp_to_group", "add_action_to_group", "remove_pkp_from_group"])
