@@ -1,4 +1,4 @@
-"""Faults of restarts that show where a case looks for more than what is listed: verdicts, prices, later writes."""
+"""Faults of restarts in an account: its labels and their order, what its keys run, what it writes later and pays."""
 
 from __future__ import annotations
 
