@@ -21,6 +21,7 @@ from conformance.service import (
     read_list,
 )
 from conformance.service.derivations import hashed_cid, sample_cid
+from conformance.service.node import Node
 from conformance.values.json_values import member
 
 NEEDS = ("managed_accounts", "design_flows")
@@ -44,11 +45,13 @@ def listed_pkps(session: Session, key: str, group: Group) -> list[object]:
 
 
 @case("actions-are-added-and-removed", requirements=["FLOW-010", "FLOW-020", "FLOW-030"], needs=NEEDS, uses=USES)
-def actions_are_added_and_removed(judge: Judge, accounts: Accounts, groups: Groups, session: Session) -> None:
-    """/groups/:id/actions puts the CIDs of `add` into the group and takes those of `remove` out of it."""
-    alice = accounts.new()
-    group, other = groups.add(alice.key), groups.add(alice.key)
+def actions_are_added_and_removed(judge: Judge, node: Node) -> None:
+    """/groups/:id/actions puts the CIDs of `add` into the group and takes those of `remove` out of it; runs follow."""
+    session, alice = node.session, node.accounts.new()
+    p, x = node.pkps.create(alice.key), node.actions.prepared()
+    group, other = node.groups.add(alice.key, pkp_ids=[p.id]), node.groups.add(alice.key)
     raw: list[str] = [sample_cid(f"{session.seed}{number}") for number in range(6)]
+    raw[1] = x.cid
     cids = flow_cids(session, raw)
     hashes = [hashed_cid(cid) for cid in raw]
 
@@ -60,9 +63,11 @@ def actions_are_added_and_removed(judge: Judge, accounts: Accounts, groups: Grou
 
     with judge("FLOW-010"):
         change(add=cids[:4])
+        runs = node.signing.must_sign(alice.key, x, p).accepted
         judge.same_hexes(listed(), hashes[:4], "the actions of the group after `add`", any_order=True)
     with judge("FLOW-020"):
         change(remove=[cids[1], cids[3]])
+        node.signing.must_be_refused(alice.key, x, p, control=runs)
         judge.same_hexes(listed(), [hashes[0], hashes[2]], "the actions of the group after `remove`", any_order=True)
     with judge("FLOW-030"):
         change(add=cids[4:], remove=[cids[0], cids[2]])
@@ -72,15 +77,14 @@ def actions_are_added_and_removed(judge: Judge, accounts: Accounts, groups: Grou
 
 
 @case("wallets-are-created-and-added", requirements=["FLOW-040", "FLOW-050", "FLOW-060"], needs=NEEDS, uses=USES)
-def wallets_are_created_and_added(
-    judge: Judge, accounts: Accounts, groups: Groups, keys: UsageKeys, pkps: Pkps, session: Session
-) -> None:
+def wallets_are_created_and_added(judge: Judge, node: Node) -> None:
     """/pkps/create creates a wallet, and /groups/:id/pkps puts wallets into a group, for a key with `group:addPkp`.
 
     All other scopes for the group do not stand in for that one, nor does it for another group.
     """
-    alice = accounts.new()
-    group, other = groups.add(alice.key), groups.add(alice.key)
+    session, keys, pkps, x = node.session, node.usage_keys, node.pkps, node.actions.prepared()
+    alice = node.accounts.new()
+    group, other = node.groups.add(alice.key, cid_hashes=[x.hash]), node.groups.add(alice.key)
     *own, left_out = pkps.create_several(alice.key, 4)
     before = len(pkps.list(alice.key))
 
@@ -93,6 +97,7 @@ def wallets_are_created_and_added(
     ids = [pkp.id for pkp in own]
     with judge("FLOW-050"):
         session.call("flow_group_pkps", alice.key, group_id=group.id, add=ids[:2])
+        node.signing.must_sign(alice.key, x, own[1])
         judge.same_hexes(listed(), ids[:2], "the wallets of the group after `add`", any_order=True)
     adds = keys.add(alice.key, Permissions(add_pkp_to_groups=[group.id])).key
     stranger = keys.add(alice.key, Permissions(True, True, True, [group.id], [other.id], [group.id], [group.id])).key

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from contextvars import ContextVar
 
@@ -16,11 +17,13 @@ from conformance.selftest.tools.alter import (
     intercept,
     wrap,
 )
+from conformance.selftest.tools.alter_runs import change_verdicts
 from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 
 ACTIONS, PKPS = "change_actions_of_group", "add_pkps_to_group"
+LATE_SECONDS = 0.5
 
 
 @mutant(
@@ -41,6 +44,33 @@ def actions_of_a_group_change_otherwise(node: Node, change: Callable[[Hashes, Ha
 def only_the_first_wallet_is_added(node: Node) -> None:
     """Put only the first of several wallets into the group."""
     wrap(node.accounts, PKPS, lambda original, key, group, pkp_ids: original(key, group, pkp_ids[:1]))
+
+
+@mutant(
+    each=[
+        row("added-wallets", PKPS, lambda pkp_ids: (pkp_ids, []), breaks="FLOW-050", also="EXEC-010"),
+        row("added-actions", ACTIONS, lambda added, _: (added, []), breaks="FLOW-010", also="EXEC-010 EXEC-230"),
+        row("removed-actions", ACTIONS, lambda _, removed: ([], removed), breaks="FLOW-020", also="EXEC-230"),
+    ]
+)
+def runs_follow_the_flows_later(node: Node, method: str, parts: Callable[..., tuple[Hashes, Hashes]]) -> None:
+    """Let what `{method}` has added, or removed, count for runs half a second later."""
+    late: dict[bytes, tuple[float, bool]] = {}
+
+    def change(original: Write, key: int, group: int, *lists: Hashes) -> None:
+        original(key, group, *lists)
+        for permitted, hashes in zip((False, True), parts(*lists), strict=True):
+            late.update(dict.fromkeys(map(bytes, hashes), (time.monotonic() + LATE_SECONDS, permitted)))
+
+    def verdict(was: bool, run: tuple[int, bytes, bytes | None]) -> bool:
+        for named in run[1:]:
+            until, permitted = late.get(named or b"", (0.0, was))
+            if time.monotonic() < until:
+                return permitted
+        return was
+
+    wrap(node.accounts, method, change)
+    change_verdicts(node, verdict)
 
 
 @mutant("FLOW-040", also="FLOW-060 LIST-170 SCOPE-090 UKEY-090")
