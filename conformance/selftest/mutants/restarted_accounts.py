@@ -134,6 +134,7 @@ def restart_reads_scope_wildcards_as_the_groups_there_are(node: Node) -> None:
         row("wallets", "remove_pkp_from_group", 2, breaks="EP-220"),
         row("actions", "remove_action_from_group", 1, breaks="EP-210"),
     ],
+    also="EXEC-090",
     restarts=True,
 )
 def restart_lets_run_what_was_taken_out(node: Node, removal: str, place: int) -> None:
