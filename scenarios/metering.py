@@ -132,9 +132,9 @@ def each_flow_write_is_charged(judge: Judge, node: Node) -> None:
             meter.must_have_charged(name)
 
 
-MANY_READS = 30
+MANY_READS = 20
 """More of one list than an allowance of free reads would hold."""
-READS_OF_EACH = 5
+READS_OF_EACH = 3
 """So many of each list among them."""
 
 
