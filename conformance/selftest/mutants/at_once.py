@@ -92,7 +92,7 @@ def update_brings_back_a_group_removed_meanwhile(node: Node) -> None:
     wrap(node.accounts, "update_group", update)
 
 
-@mutant("GRPLIFE-230", "LIST-170", also="EP-220")
+@mutant("GRPLIFE-230", also="EP-220 LIST-170")
 def removal_rewrites_the_list(node: Node) -> None:
     """Read a group's wallets in `remove_pkp_from_group`, and write them back later without the removed one."""
     rendezvous = Rendezvous()
@@ -240,7 +240,7 @@ def updated_groups_are_missing_meanwhile(node: Node) -> None:
     intercept(node, "list_groups", groups)
 
 
-@mutant("GRPLIFE-230", "LIST-170")
+@mutant("GRPLIFE-230", also="LIST-170")
 def added_wallet_brings_back_an_action_removed_meanwhile(node: Node) -> None:
     """Write with the addition of a wallet the group's actions as they were before; a removal overtakes it."""
     overtaking = _removal_overtakes(node, "remove_action_from_group")
@@ -257,7 +257,7 @@ def added_wallet_brings_back_an_action_removed_meanwhile(node: Node) -> None:
     wrap(node.accounts, "add_pkp_to_group", add)
 
 
-@mutant("GRPLIFE-230", "LIST-170")
+@mutant("GRPLIFE-230", also="LIST-170")
 def updates_of_a_group_at_once_mix(node: Node) -> None:
     """Store the labels of one and the actions of another of two concurrent updates of a group."""
     under_way: dict[int, list[Hashes]] = {}

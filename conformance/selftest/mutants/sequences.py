@@ -9,7 +9,7 @@ from dataclasses import replace
 from conformance.selftest.mutants.conversion_old_key import GROUP_WRITES
 from conformance.selftest.mutants.restarts import restarts_of
 from conformance.selftest.tools.accounts import Write, account_of, permissions_of
-from conformance.selftest.tools.alter import Answered, Received, lasting, wrap
+from conformance.selftest.tools.alter import Answered, Received, wrap
 from conformance.selftest.tools.alter_payments import CONFIRM, charge_otherwise
 from conformance.selftest.tools.alter_permissions import acts_as_owner
 from conformance.selftest.tools.mutant import mutant
@@ -209,7 +209,7 @@ def group_lists_outlive_updates_on_the_chain(node: Node) -> None:
     wrap(contract, "update_group", update)
 
 
-@mutant("BILL-170", also="BILL-070 BILL-140 BILL-220 LIM-050")
+@mutant("BILL-070", also="BILL-140 BILL-170 BILL-220 LIM-050")
 def purchase_after_two_writes_brings_back_a_price(node: Node) -> None:
     """Give back what the last write cost when credit is bought after two accepted writes in a row."""
     in_a_row: Counter[bytes] = Counter()
@@ -223,22 +223,16 @@ def purchase_after_two_writes_brings_back_a_price(node: Node) -> None:
     charge_otherwise(node, [CONFIRM, *GROUP_WRITES], more)
 
 
-@mutant("GRP-050", restarts=True, also="GRPLIFE-010 GRPLIFE-120")
-def first_group_after_a_restart_lists_what_the_last_one_did(node: Node) -> None:
-    """Give the first group after a restart the actions of the newest one, if the account had removed a group before."""
-    had_removed: set[int] = lasting(node, "had removed", set())
-    waiting = {*had_removed} if restarts_of(node) else set[int]()
-
-    def remove(write: Write, acting_key: int, group_id: int) -> None:
-        write(acting_key, group_id)
-        had_removed.add(account_of(node, acting_key))
+@mutant("GRP-050", restarts=True, also="GRPLIFE-010")
+def groups_after_a_restart_list_what_the_newest_does(node: Node) -> None:
+    """Give each group that an account key adds after a restart the actions of the account's newest one, too."""
+    is_restarted = restarts_of(node) > 0
 
     def add(write: Callable[..., int], acting_key: int, name: str, text: str, wallets: Hashes, actions: Hashes) -> int:
         account = account_of(node, acting_key)
-        newest = node.accounts.groups(account, 0, 100)[-1:] if account in waiting else []
-        waiting.discard(account)
+        by_owner = permissions_of(node, acting_key) is None
+        newest = node.accounts.groups(account, 0, 100)[-1:] if is_restarted and by_owner else []
         more = [one.cid_hash for group in newest for one in node.accounts.actions_in_group(account, group.id, 0, 100)]
         return write(acting_key, name, text, wallets, [*dict.fromkeys([*actions, *more])])
 
-    wrap(node.accounts, "remove_group", remove)
     wrap(node.accounts, "add_group", add)
