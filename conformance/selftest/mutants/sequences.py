@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from conformance.selftest.mutants.conversion_old_key import GROUP_WRITES
-from conformance.selftest.mutants.restarts import restarts_of
 from conformance.selftest.tools.accounts import Write, account_of, permissions_of
 from conformance.selftest.tools.alter import Answered, Received, wrap
 from conformance.selftest.tools.alter_payments import CONFIRM, charge_otherwise
@@ -221,18 +220,3 @@ def purchase_after_two_writes_brings_back_a_price(node: Node) -> None:
         return -1 if in_a_row.pop(wallet, 0) >= 2 and given.accepted else 0
 
     charge_otherwise(node, [CONFIRM, *GROUP_WRITES], more)
-
-
-@mutant("GRP-050", restarts=True, also="GRPLIFE-010")
-def groups_after_a_restart_list_what_the_newest_does(node: Node) -> None:
-    """Give each group that an account key adds after a restart the actions of the account's newest one, too."""
-    is_restarted = restarts_of(node) > 0
-
-    def add(write: Callable[..., int], acting_key: int, name: str, text: str, wallets: Hashes, actions: Hashes) -> int:
-        account = account_of(node, acting_key)
-        by_owner = permissions_of(node, acting_key) is None
-        newest = node.accounts.groups(account, 0, 100)[-1:] if is_restarted and by_owner else []
-        more = [one.cid_hash for group in newest for one in node.accounts.actions_in_group(account, group.id, 0, 100)]
-        return write(acting_key, name, text, wallets, [*dict.fromkeys([*actions, *more])])
-
-    wrap(node.accounts, "add_group", add)
