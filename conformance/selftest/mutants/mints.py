@@ -24,7 +24,7 @@ from conformance.selftest.tools.alter import (
     refusal,
     wrap,
 )
-from conformance.selftest.tools.alter_envelopes import MINTS, address_in, believe_any_signature
+from conformance.selftest.tools.alter_envelopes import MINTS, believe_any_signature
 from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.minted import follow_mints
 from conformance.selftest.tools.mutant import mutant, row
@@ -167,20 +167,6 @@ def mints_of_one_second_share_their_wallet(node: Node) -> None:
 
     note_accepted(node, WALLET_MINT, of_wallet)
     intercept(node, KEY_MINT, of_key)
-
-
-@mutant("MINT-010", "MINT-210", also="MINT-040 MINT-180 PKP-110 WSIG-080")
-def mint_gives_the_signers_wallet(node: Node) -> None:
-    """Answer the signer's own wallet as the minted one."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        given = await forward(request)
-        signer = address_in(body_of(request).get("typed_data"))
-        if not given.accepted or signer is None:
-            return given
-        return answer(200, {**given.told, "wallet_address": to_checksum_address(signer)})
-
-    intercept(node, WALLET_MINT, handler)
 
 
 @mutant("MINT-040")
