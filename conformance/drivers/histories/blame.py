@@ -80,8 +80,9 @@ def _of_check(failed: Failed, reading: Reading, check: Check) -> Iterator[str]:
         return
     accepted = [write for write in failed.writes if write.answer.accepted]
     about = [write for write in accepted if _is_about(write, failed, reading, check)]
+    shown = [write for write in about if (write.act.operation, what, check.aspect) in blame.AFTER] or about
     # Of several writes to one object the list has to show the last.
-    for write in [max(about, key=lambda write: write.ended)] if about else accepted:
+    for write in [max(shown, key=lambda write: write.ended)] if shown else accepted:
         yield from _of_write(write, failed, reading, check)
 
 
