@@ -239,7 +239,23 @@ def _report_data(answer: Answer) -> bytes | None:
         return None
 
 
-@case("evidence-asked-again", requirements=[*EACH_TIME], needs=["attestation"])
+@case(
+    "evidence-asked-again",
+    requirements=[
+        "ATT-020",
+        "ATT-040",
+        "ATT-060",
+        "ATT-070",
+        "ATT-080",
+        "ATT-090",
+        "ATT-100",
+        "ATT-150",
+        "ATT-170",
+        "ATT-230",
+        "ATT-240",
+    ],
+    needs=["attestation"],
+)
 def evidence_asked_again(judge: Judge, session: Session) -> None:
     """Evidence that is asked for again is as good as the first, each time."""
     require_verifier()

@@ -420,7 +420,15 @@ def account_by_wallet(node: Node, account: ChainSecuredAccount, key: MintedKey) 
 @case(
     "signed-flows-are-kept",
     requirements=[
-        *("BILL-230", "ERR-080", "MINT-040", "MINT-120", "MINT-180", "MINT-190", "MODE-090", "MODE-110", "PKP-100"),
+        "BILL-230",
+        "ERR-080",
+        "MINT-040",
+        "MINT-120",
+        "MINT-180",
+        "MINT-190",
+        "MODE-090",
+        "MODE-110",
+        "PKP-100",
         "UKEY-380",
     ],
     needs=[*NEEDS, "wallet_signed", "chain_rpc", "funded_wallet"],
