@@ -81,8 +81,11 @@ def _of_check(failed: Failed, reading: Reading, check: Check) -> Iterator[str]:
     accepted = [write for write in failed.writes if write.answer.accepted]
     about = [write for write in accepted if _is_about(write, failed, reading, check)]
     shown = [write for write in about if (write.act.operation, what, check.aspect) in blame.AFTER] or about
-    # Of several writes to one object the list has to show the last.
-    for write in [max(shown, key=lambda write: write.ended)] if shown else accepted:
+    if shown and check.aspect != "fields":
+        # Of several writes to one object the list has to show the last. Whether new permissions were lost or new labels
+        # wrote the old ones back, it does not tell.
+        shown = [max(shown, key=lambda write: write.ended)]
+    for write in shown or accepted:
         yield from _of_write(write, failed, reading, check)
 
 
