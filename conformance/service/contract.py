@@ -69,28 +69,26 @@ def _stated_address(session: Session) -> Address:
 
 def payers(session: Session) -> list[Address]:
     """The addresses of `get_api_payers`, then that of `get_admin_api_payer`; each is requested once for a target."""
-    return session.target.remembered("payers", lambda: _stated_payers(session))
+    return [*session.target.remembered("payers", lambda: _stated_payers(session)).values()]
 
 
 def known_payers(session: Session) -> dict[str, Address]:
     """The same without a request, by what a report calls them: none where no case has asked yet."""
     found = session.target.known("payers")
-    payers: list[Address] = found if isinstance(found, list) else []
-    admin = session.target.known("admin payer")
-    return {
-        "admin payer" if address == admin else f"payer{number if number > 1 else ''}": address
-        for number, address in enumerate(payers, 1)
-    }
+    return found if isinstance(found, dict) else {}
 
 
-def _stated_payers(session: Session) -> list[Address]:
+def _stated_payers(session: Session) -> dict[str, Address]:
     answer = session.call("get_api_payers")
     addresses = member(answer.value, "addresses")
     admin = member(session.call("get_admin_api_payer").value, "address")
     if not isinstance(addresses, list) or not addresses or not isinstance(admin, str):
         raise Malformed("addresses of payers and of the admin payer", printed(answer.value)[:SHOWN], answer.exchange)
-    session.target.remembered("admin payer", lambda: admin)
-    return list({address.lower(): Address(address) for address in [*map(printed, addresses), admin]}.values())
+    unique = {address.lower(): Address(address) for address in [*map(printed, addresses), admin]}
+    return {
+        "admin payer" if address == admin.lower() else f"payer{number if number > 1 else ''}": found
+        for number, (address, found) in enumerate(unique.items(), 1)
+    }
 
 
 def send_call(name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from conformance.selftest.mutants.restarts import restarts_of
 from conformance.selftest.tools.accounts import Write, account_of, permissions_of
@@ -147,18 +147,26 @@ def restart_lets_run_what_was_taken_out(node: Node, removal: str, place: int) ->
         removed.add(member)
 
     wrap(node.accounts, removal, remove)
-    change_verdicts(node, lambda was, run: was or run[place] in before or (place == 2 and run[2] is None))
+    change_verdicts(node, lambda was, run: was or run[place] in before)
 
 
-@mutant("KEYLIFE-030", restarts=True)
-def restart_lets_keys_run_what_they_once_could(node: Node) -> None:
-    """Decide runs after a restart by the permissions, too, with which a usage key was made."""
+def _made_with(node: Node) -> Mapping[int, Permissions]:
+    """The permissions with which usage keys were made before the last restart, by their hashes."""
     made: dict[int, Permissions] = lasting(node, "made", {})
     before = dict(made)
 
     def add(write: Write, acting: int, key: UsageKey) -> None:
         write(acting, key)
         made[key.key_hash] = key.permissions
+
+    wrap(node.accounts, "set_usage_key", add)
+    return before
+
+
+@mutant("KEYLIFE-030", restarts=True)
+def restart_lets_keys_run_what_they_once_could(node: Node) -> None:
+    """Decide runs after a restart by the permissions, too, with which a usage key was made."""
+    before = _made_with(node)
 
     def permitted(was: bool, run: tuple[int, bytes, bytes | None]) -> bool:
         key, action, wallet = run
@@ -167,7 +175,6 @@ def restart_lets_keys_run_what_they_once_could(node: Node) -> None:
         ids = before[key].execute_in_groups
         return any(permits(group, action, wallet) for group in all_groups(node, key, None if 0 in ids else ids))
 
-    wrap(node.accounts, "set_usage_key", add)
     change_verdicts(node, permitted)
 
 
@@ -177,19 +184,13 @@ def restart_lets_keys_run_what_they_once_could(node: Node) -> None:
 @mutant("KEYLIFE-070", also="KEYLIFE-030", restarts=True)
 def renaming_after_a_restart_writes_old_permissions(node: Node) -> None:
     """Write with new labels the permissions with which a usage key was made, where that was before a restart."""
-    made: dict[int, Permissions] = lasting(node, "made", {})
-    before = dict(made)
-
-    def add(write: Write, acting: int, key: UsageKey) -> None:
-        write(acting, key)
-        made[key.key_hash] = key.permissions
+    before = _made_with(node)
 
     def rename(write: Write, acting: int, hashed: int, name: str, text: str) -> None:
         write(acting, hashed, name, text)
         if hashed in before:
             node.accounts.update_usage_key(acting, hashed, name, text, before[hashed])
 
-    wrap(node.accounts, "set_usage_key", add)
     wrap(node.accounts, "update_usage_key_metadata", rename)
 
 
