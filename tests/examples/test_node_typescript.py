@@ -26,7 +26,7 @@ CAUGHT_BY = {
     "removed-key-lives": ("key_lifecycle::removed-key-opens-nothing", "KEYLIFE-080"),
     "removed-group-runs": (
         "execution_changes::removal-of-a-group",
-        "GRPLIFE-110 GRPLIFE-120 GRPLIFE-160 EXEC-230",
+        "GRPLIFE-110 GRPLIFE-160 EXEC-230",
     ),
     "split-groups": ("execution_rule::conditions-in-different-groups", "EXEC-060"),
     "wildcard-ignored-for-removal": ("usage_keys::wallets-in-all-groups", "UKEY-240 UKEY-310 UKEY-320"),
