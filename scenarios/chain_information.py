@@ -6,10 +6,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from conformance.cases import Judge, case
 from conformance.endpoints.messages import Answer
+from conformance.problems import Departure, SetupFailed
+from conformance.profile.operations import PERMISSION_FLAGS
 from conformance.service.acceptance import Accepted, must_accept
 from conformance.service.accounts import makes_accounts
 from conformance.service.at_once import send_at_once
@@ -23,7 +26,7 @@ from conformance.service.secrets_search import witnessed
 from conformance.service.session import DESCRIPTION
 from conformance.service.usage_keys import ALL_PERMISSIONS, Permissions
 from conformance.values.ids import Cid, is_address
-from conformance.values.json_values import member, pluck, printed, same_hex, whole_number
+from conformance.values.json_values import MISSING, member, pluck, printed, same_hex, same_hexes, whole_number
 from conformance.values.key_text import spellings
 
 HEX = re.compile("0x((?:[0-9a-f]{2})+)")
@@ -166,6 +169,18 @@ def contract_of_the_accounts(judge: Judge, node: Node) -> None:
 # ------------------------------------------------------------------------------------- the contract follows every write
 
 
+@contextmanager
+def as_over_http(judge: Judge, shown: Callable[[], bool]) -> Iterator[None]:
+    """A block that judges the contract. A write that `shown` does not find over HTTP, either, was not done at all."""
+    with judge():
+        try:
+            yield
+        except Departure as problem:
+            if not shown():
+                raise SetupFailed.of(problem) from problem
+            raise
+
+
 @case("contract-knows-usage-keys", requirements=["CHAIN-050"], needs=ON_CHAIN)
 def contract_knows_usage_keys(judge: Judge, node: Node) -> None:
     """The contract's record of usage keys shows each write over HTTP."""
@@ -175,8 +190,12 @@ def contract_knows_usage_keys(judge: Judge, node: Node) -> None:
     updated = Permissions(False, True, False, [], [0], [], [0])
     key = node.usage_keys.add(alice, created).key
 
+    def shown(permissions: Permissions) -> bool:
+        listed = only(node.usage_keys.list(alice), "name", node.label)
+        return all(member(listed, name) in {MISSING, permissions.members[name]} for name in PERMISSION_FLAGS)
+
     def holds(permissions: Permissions) -> None:
-        with judge():
+        with as_over_http(judge, lambda: shown(permissions)):
             record = node.contract.view("get_usage_api_key", own, usage_key_hash(key, node.session.profile))
             judge.members(member(record, "usageKey"), permissions.record, "the permissions in the contract")
 
@@ -185,12 +204,16 @@ def contract_knows_usage_keys(judge: Judge, node: Node) -> None:
     holds(updated)
     node.usage_keys.rename(alice, key, "renamed")
     name = f"{node.label} renamed"
-    with judge():
+
+    def named() -> bool:
+        return name in pluck(node.usage_keys.list(alice), "name")
+
+    with as_over_http(judge, named):
         item = only(node.contract.items("list_usage_api_keys", own), "name", name)
         expected = {"description": DESCRIPTION, "canDeleteGroups": True, "executeInGroups": [0]}
         judge.members(item, expected, "the renamed key in the contract")
     node.usage_keys.remove(alice, key)
-    with judge():
+    with as_over_http(judge, lambda: not named()):
         names = pluck(node.contract.items("list_usage_api_keys", own), "name")
         judge.that(name not in names, "a contract without the removed key", names)
 
@@ -208,12 +231,19 @@ def contract_knows_groups(judge: Judge, node: Node) -> None:
 
     def holds(name: str, wallets: Sequence[str], cids: Sequence[Cid]) -> None:
         labels = {"name": f"{node.label} {name}".strip(), "description": DESCRIPTION}
-        with judge():
+        hashes = [hashed_cid(cid) for cid in cids]
+
+        def shown() -> bool:
+            named = labels["name"] in pluck(node.groups.list(alice), "name")
+            listed = same_hexes(pluck(node.actions.list(alice, g), "hashed_cid"), hashes, any_order=True)
+            return named and listed and len(node.pkps.list(alice, g)) == len(wallets)
+
+        with as_over_http(judge, shown):
             judge.members(only(items("list_groups", own), "id", g), labels, "the group in the contract")
             ids = pluck(items("list_wallets_in_group", own, g), "id")
             judge.same_hexes(ids, wallets, "the wallets of the group in the contract")
-            hashes = pluck(items("list_actions_in_group", own, g), "cidHash")
-            judge.same_hexes(hashes, [*map(hashed_cid, cids)], "its actions in the contract", any_order=True)
+            held = pluck(items("list_actions_in_group", own, g), "cidHash")
+            judge.same_hexes(held, hashes, "its actions in the contract", any_order=True)
 
     holds("", [p.id], [x])
     node.groups.remove_pkp(alice, g, p.id)
@@ -226,7 +256,7 @@ def contract_knows_groups(judge: Judge, node: Node) -> None:
     node.groups.update(alice, g, "renamed", pkp_ids=[], cid_hashes=[hashed_cid(x)])
     holds("renamed", [], [x])
     node.groups.remove(alice, g)
-    with judge():
+    with as_over_http(judge, lambda: g not in pluck(node.groups.list(alice), "id")):
         left = pluck(items("list_groups", own), "id")
         judge.that(g not in left, "a contract without the removed group", left)
 
@@ -238,7 +268,7 @@ def contract_knows_action_metadata(judge: Judge, node: Node) -> None:
     own, hashed = account_hash(alice, node.session.profile), hashed_cid(cid)
 
     def holds(*names: str) -> None:
-        with judge():
+        with as_over_http(judge, lambda: pluck(node.actions.list(alice), "name") == [*names]):
             actions = node.contract.items("list_actions", own)
             judge.same_hexes(pluck(actions, "cidHash"), [hashed for _ in names], "the actions in the contract")
             labels = [{"name": name, "description": DESCRIPTION} for name in names]
