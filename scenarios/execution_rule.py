@@ -225,7 +225,7 @@ def one_group_of_several(judge: Judge, node: Node) -> None:
     alice, p, q, x, y = two_and_two(node)
     g, h, of_both = bound(node, alice, [q], [x]), bound(node, alice, [p], [y]), bound(node, alice, [p], [x])
     empty = bound(node, alice, [], [])
-    orders = ([g, h, empty, of_both], [of_both, g, h], [h, of_both, g], [0])
+    orders = ([g, h, empty, of_both], [of_both, g, h], [h, of_both, g])
     keys = running(node, alice, *(node.usage_keys.executing_in(alice, *groups) for groups in orders))
     without_it = node.usage_keys.executing_in(alice, g, h, empty)
     with judge():

@@ -78,7 +78,7 @@ def runner(judge: Judge, node: Node) -> Runner:
 @case(
     "execute-scope-by-group",
     requirements=[
-        *("UKEY-260", "UKEY-270", "UKEY-290", "UKEY-300", "UKEY-310"),
+        *("UKEY-260", "UKEY-270", "UKEY-280", "UKEY-290", "UKEY-300", "UKEY-310"),
         *("SCOPE-010", "SCOPE-020", "SCOPE-090", "AUTH-080"),
     ],
     needs=NEEDS,
@@ -92,7 +92,7 @@ def execute_scope_by_group(judge: Judge, node: Node) -> None:
         ([on.g], [on.g], by_group),
         ([on.h], [on.h], by_group),
         ([on.h, on.g], both, ["UKEY-290"]),
-        ([0], both, ["SCOPE-020"]),
+        ([0], both, ["UKEY-280"]),
         ([on.h, 0], both, ["UKEY-310"]),
         ([], [], ["UKEY-300"]),
     ):
@@ -234,17 +234,17 @@ def a_key_cannot_widen_its_own_runs(judge: Judge, node: Node) -> None:
 def either_header(judge: Judge, node: Node) -> None:
     """Runs take the key in either header with the same verdict, whatever kind of key it is."""
     on = runner(judge, node)
-    everywhere, elsewhere, removed = on.key(0), on.key(on.h), on.key(0)
+    fitting, elsewhere, removed = on.key(on.g), on.key(on.h), on.key(on.g)
     node.usage_keys.remove(on.alice, removed)
     run = node.signing.request(on.alice, on.x, on.p)
     lists = node.session.request("list_groups", on.alice, **one_item_page(node.session))
     nobodys = (removed, random_key(node.session.random), "not a key")
     for via, about in (("x-api-key", "AUTH-010"), ("bearer", "AUTH-020")):
-        requests = {key: replace(run, credential=key, via=via) for key in (on.alice, everywhere, elsewhere, *nobodys)}
+        requests = {key: replace(run, credential=key, via=via) for key in (on.alice, fitting, elsewhere, *nobodys)}
         with judge(about, "AUTH-030"):
             by_owner = node.runs.must_succeed(requests[on.alice])
         with judge(about, "AUTH-030", *["EXEC-250"] * (via == "x-api-key")):
-            by_key = node.runs.must_succeed(requests[everywhere])
+            by_key = node.runs.must_succeed(requests[fitting])
         for answered in (by_owner, by_key):
             node.signing.signed(answered.answer, on.p)
         # A removed key reads nothing either.
@@ -260,7 +260,7 @@ def either_header(judge: Judge, node: Node) -> None:
                 refusals.send(requests[key], ["unauthenticated"])
             refusals.send(replace(lists, credential=removed, via=via), ["unauthenticated"])
     without = replace(run, credential=None)
-    headers: list[dict[str, str | None]] = [{}, {"X-Api-Key": ""}, {"Authorization": f"Basic {everywhere}"}]
+    headers: list[dict[str, str | None]] = [{}, {"X-Api-Key": ""}, {"Authorization": f"Basic {fitting}"}]
     with judge("AUTH-040"), Refusals(node.session, control=by_owner.accepted, unchanged=[]) as refusals:
         for given in headers:
             refusals.send(replace(without, headers=given), ["unauthenticated"])

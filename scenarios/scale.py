@@ -295,7 +295,6 @@ def act_in(node: Node, on: TwoAndTwo, keys: Mapping[str, UsageKey], group: Group
         "EXEC-010",
         "EXEC-020",
         "EXEC-070",
-        "EXEC-350",
         "GRPLIFE-100",
         "GRPLIFE-130",
         "KEYLIFE-020",
@@ -304,6 +303,7 @@ def act_in(node: Node, on: TwoAndTwo, keys: Mapping[str, UsageKey], group: Group
         "UKEY-190",
         "UKEY-230",
         "UKEY-270",
+        "UKEY-280",
         "UKEY-290",
     ],
     needs=NEEDS,
@@ -365,7 +365,7 @@ def last_group_counts(judge: Judge, node: Node, on: TwoAndTwo, ids: Sequence[Gro
     node.groups.add_pkp(alice, group, on.p.id)
     in_all, second = (node.usage_keys.executing_in(alice, one) for one in (0, ids[1]))
     runs: list[Accepted] = []
-    for key, requirement in ((last, "EXEC-010"), (alice, "EXEC-020"), (in_all, "EXEC-350")):
+    for key, requirement in ((last, "EXEC-010"), (alice, "EXEC-020"), (in_all, "UKEY-280")):
         with judge.apart(requirement, why=f"X and P are in the group {group}, the last of {len(ids)}"):
             runs.append(node.signing.must_sign(key, on.x, on.p).accepted)
     if runs:
