@@ -207,12 +207,20 @@ class EnvelopeTrial:
             try_control(partial(self._send_valid, CONVERSION))
 
     def _try_rows(self, flow: Flow, rows: Sequence[Row], refusals: Refusals | None, failures: list[Departure]) -> None:
-        """Send each row, whatever becomes of the others; add the departures to `failures`."""
+        """Send each row, whatever becomes of the others; add the departures to `failures`.
+
+        Where the unchanged envelope is refused in a form, further accepted rows of this form say nothing of their own.
+        """
+        refused_forms = set()
         for row in rows:
             try:
                 with labelled(f"{row.label} ({flow}{self._untried(row)})"), charging(row.form.judges):
                     self._try_row(flow, row, refusals)
             except Departure as problem:
+                if row.form.accepted and row.form.form in refused_forms:
+                    continue
+                if _is_valid(row.form.model_copy(update={"form": VALID.form})):
+                    refused_forms.add(row.form.form)
                 failures.append(problem)
                 self.unchanged.forget()
                 if flow == CONVERSION and refusals is not None:
