@@ -71,7 +71,7 @@ class Drawing:
     def _drawn(self, operation: str, world: World, by: int) -> Act | None:
         other, some, more = self._random.randrange(8), self._random.randrange(256), self._random.randrange(256)
         numbers = Drawn(1, 0, 0, by, self._target, other, some, more)
-        return meant(numbers, world, [operation], usage_keys=True, label="")
+        return meant(numbers, world, [operation], label="")
 
     def _named(self, act: Act) -> Act:
         """The act with a label of its own, and a new name for what it creates."""

@@ -77,7 +77,7 @@ class ModelRun:
         self._form, self._run = form, run
         self._chain = _chain_can_be_asked(profile)
         rules = ExpectedOutcomeRules(profile)
-        self._planner = Planner(rules, form.accounts, form.played, form.usage_keys, form.by_wallet)
+        self._planner = Planner(rules, form.accounts, form.played, form.by_wallet)
         self._played = 0
         self._begin_empty = False
         """Whether a sequence found that all lists of new accounts are empty."""

@@ -101,7 +101,7 @@ class Act:
         return self.by == self.account
 
 
-def meant(drawn: Drawn, world: World, operations: Sequence[str], *, usage_keys: bool, label: str) -> Act | None:
+def meant(drawn: Drawn, world: World, operations: Sequence[str], label: str) -> Act | None:
     """The act that these numbers mean in this state; None where they have no meaning."""
     if not drawn.weight:
         return None
@@ -111,11 +111,11 @@ def meant(drawn: Drawn, world: World, operations: Sequence[str], *, usage_keys: 
     if not kinds:
         return None
     operation = kinds[drawn.kind % len(kinds)]
-    by = _actor(operation, drawn, account, usage_keys=usage_keys)
+    by = _actor(operation, drawn, account)
     return _fill(Act(operation, account.name, by, label), drawn, account, world)
 
 
-def _actor(operation: str, drawn: Drawn, account: Account, *, usage_keys: bool) -> str:
+def _actor(operation: str, drawn: Drawn, account: Account) -> str:
     """Who acts: the owner, a usage key, or the key of before the conversion, which alone could convert again."""
     if operation == CONVERSION and not account.managed:
         return account.old_key
@@ -123,9 +123,7 @@ def _actor(operation: str, drawn: Drawn, account: Account, *, usage_keys: bool) 
         return account.name
     if not account.managed and account.had_key and drawn.by == OLD_KEY_ACTS:
         return account.old_key
-    if account.keys and (
-        (usage_keys and drawn.by > OLD_KEY_ACTS) or (operation == "run_action" and not account.managed)
-    ):
+    if account.keys and (drawn.by > OLD_KEY_ACTS or (operation == "run_action" and not account.managed)):
         return _pick(account.keys, drawn.by)
     return account.name
 
@@ -143,17 +141,18 @@ def _fill(act: Act, drawn: Drawn, account: Account, world: World) -> Act | None:
             registered = (action in account.actions for action in ACTIONS)
             return replace(act, action=_choose(ACTIONS, registered, drawn.target, expected=operation != "add_action"))
         case "run_action":
-            return replace(act, action=_pick(ACTIONS[:2], drawn.target), wallet=_pick(account.wallets[:2], drawn.other))
+            return _run(act, drawn, account, world)
         case _:
             return _on_group(act, drawn, account, world)
 
 
 def _weight(operation: str, account: Account) -> int:
-    """Prefer the first wallet, group and usage key, without which little can happen, and convert what can run."""
+    """Prefer the first wallet, group and usage key, then a conversion and restarts, before which all three matter."""
     made = {"create_wallet": account.wallets, "add_group": account.groups, "add_usage_api_key": account.keys}
     first = not made.get(operation, True)
-    converts = operation == CONVERSION and account.managed and account.wallets and account.groups and account.keys
-    return WEIGHTS[operation] * (4 if first else 16 if converts else 1)
+    ready = account.wallets and account.groups and account.keys
+    turns = ready and (operation == RESTART or (operation == CONVERSION and account.managed))
+    return WEIGHTS[operation] * (40 if first else 16 if turns else 1)
 
 
 def _possible(operation: str, account: Account) -> bool:
@@ -226,6 +225,17 @@ def _on_group(act: Act, drawn: Drawn, account: Account, world: World) -> Act | N
     return act
 
 
+def _run(act: Act, drawn: Drawn, account: Account, world: World) -> Act:
+    """Mostly a run that the Execution rule grants, by any key that is granted one; with a high number any run."""
+    owner = [account.name] if account.managed else []
+    actors = [act.by] if act.by == account.old_key else [*owner, *account.keys]
+    every = [(by, action, wallet) for by in actors for action in ACTIONS[:2] for wallet in account.wallets[:2]]
+    granted = [run for run in every if world.decide(run[0], account.name, *run[1:]).granted]
+    runs = granted if granted and drawn.target < 6 else every
+    by, action, wallet = runs[drawn.some % len(runs)]
+    return replace(act, by=by, action=action, wallet=wallet)
+
+
 def _wallet(act: Act, drawn: Drawn, account: Account, world: World) -> str:
     if drawn.other == 7:
         others = [wallet for other in world.others(account.name) for wallet in other.wallets]
@@ -236,9 +246,10 @@ def _wallet(act: Act, drawn: Drawn, account: Account, world: World) -> str:
 
 
 def _lists(drawn: Drawn, account: Account) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Some of the account's wallets and some actions, sometimes with the wildcard."""
-    wallets = [name for index, name in enumerate(account.wallets[:2]) if drawn.some >> index & 1]
-    actions = [name for index, name in enumerate(ACTIONS[:2]) if drawn.some >> (2 + index) & 1]
+    """Most of the account's wallets and actions, without which nothing runs, sometimes with the wildcard."""
+    listed, listed_actions = drawn.some | drawn.other, drawn.some >> 2 | drawn.target
+    wallets = [name for index, name in enumerate(account.wallets[:2]) if listed >> index & 1]
+    actions = [name for index, name in enumerate(ACTIONS[:2]) if listed_actions >> index & 1]
     if drawn.more & 7 == 7:
         wallets.append(ANY)
     if drawn.more >> 3 & 7 == 7:

@@ -237,7 +237,7 @@ def of_view(planned: Planned | None, look: Look, check: Check | None) -> Ids:
     """Requirements that a wrong list or view after the act breaks."""
     if planned is not None and look.what == "balance":
         return UNCHARGED if planned.refused else CREDIT.get(planned.act.operation, CHARGED)
-    if planned is None or planned.refused:
+    if planned is None or planned.refused or planned.act.operation == RESTART:
         return ALWAYS
     if look.account != planned.act.account:
         return ANOTHERS
@@ -276,15 +276,14 @@ def _once(ids: Iterable[str]) -> Ids:
     return tuple(dict.fromkeys(ids))
 
 
-def watched(operations: Sequence[str], *, usage_keys: bool, chain: bool, credit: bool = False) -> frozenset[str]:
+def watched(operations: Sequence[str], *, chain: bool, credit: bool = False) -> frozenset[str]:
     """Every requirement that a failure of a case with these operations can name."""
     chosen = set(operations)
     converts = CONVERSION in chosen
     unless_converted = {"acts with the old key", "acts with an expired key", "writes to a ChainSecured account"}
-    reasons = {**BY_ANYBODY, **(BY_KEYS if usage_keys else {})}
+    reasons = {**BY_ANYBODY, **BY_KEYS}
     tables = [BY_OWNER, MADE, *(table for name, table in reasons.items() if converts or name not in unless_converted)]
-    tables += [BY_USAGE_KEY] if usage_keys else []
-    tables += [PERMISSION] if chain else []
+    tables += [BY_USAGE_KEY, *([PERMISSION] if chain else [])]
     names = {*ALWAYS, *ANOTHERS}
     names |= {name for table in tables for operation in chosen & table.keys() for name in table[operation]}
     names |= {name for table in (AFTER, BESIDE) for key, ids in table.items() if key[0] in chosen for name in ids}

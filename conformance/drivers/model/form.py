@@ -48,8 +48,6 @@ class ModelCase(CaseForm):
     transactions of its admin wallet, and mints what it attaches. `restart` stops the node in order, or kills it, and
     starts it again.
     """
-    usage_keys: bool = False
-    """Whether usage keys act, too, and not only account keys."""
     accounts: Annotated[int, Field(ge=1, le=3)] = 2
     """How many accounts each sequence creates."""
     by_wallet: Annotated[int, Field(ge=0, le=3)] = 0

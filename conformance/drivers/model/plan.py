@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from conformance.drivers.model.acts import OF_ITSELF, Act, Drawn, meant
 from conformance.drivers.model.effects import apply
@@ -39,16 +39,19 @@ class Planner:
     rules: ExpectedOutcomeRules
     accounts: int
     operations: tuple[str, ...]
-    usage_keys: bool
     by_wallet: int = 0
 
     def plan(self, drawn: Sequence[Drawn]) -> tuple[Planned, ...]:
-        """The acts that these numbers mean. Acts that must be refused but have no control before them are left out."""
+        """The acts that these numbers mean.
+
+        What a key may not do, without an accepted request of the operation before it, the account key does in its
+        place; where that may not, either, the act is left out.
+        """
         plan = _Plan(self)
         for one in drawn:
-            act = meant(one, plan.world, self.operations, usage_keys=self.usage_keys, label=str(len(plan.acts) + 1))
-            if act is not None:
-                plan.add(act, one)
+            act = meant(one, plan.world, self.operations, label=str(len(plan.acts) + 1))
+            if act is not None and not plan.add(act, one):
+                plan.add(replace(act, by=act.account), one)
         return tuple(plan.acts)
 
     def of_acts(self, acts: Sequence[Act]) -> tuple[Planned, ...]:
@@ -69,11 +72,11 @@ class _Plan:
         self._accepted: dict[str, int] = {}
         """The number of the last accepted act over HTTP, by operation."""
 
-    def add(self, act: Act, drawn: Drawn | None) -> None:
-        """Add an act that is decided and, where it must be refused, has a control."""
+    def add(self, act: Act, drawn: Drawn | None) -> bool:
+        """Add an act if it is decided and, where it must be refused, has a control. Says whether it was added."""
         reasons = self._rules.reasons(act, self.world)
         if reasons is None or (reasons and act.operation not in self._accepted):
-            return
+            return False
         number = len(self.acts) + 1
         sent = act.by_owner and not self.world.accounts[act.account].managed and act.operation not in OF_ITSELF
         control = self._accepted[act.operation] if reasons else None
@@ -82,3 +85,4 @@ class _Plan:
             apply(act, self.world, self._rules)
             if not sent:
                 self._accepted[act.operation] = number
+        return True

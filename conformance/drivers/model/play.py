@@ -10,7 +10,7 @@ from conformance.drivers.model.acting import Acting
 from conformance.drivers.model.acts import BUYS, CONVERSION, RESTART
 from conformance.drivers.model.effects import apply
 from conformance.drivers.model.plan import Planned, Planner
-from conformance.drivers.model.views import Before, Look, Views
+from conformance.drivers.model.views import Before, Check, Look, Views
 from conformance.drivers.model.world import ACTIONS, Account, World
 from conformance.problems import Departure, Mismatch
 from conformance.service.payments import BOUGHT_CENTS
@@ -38,9 +38,9 @@ LISTED = {
     "remove_action_from_group": frozenset({ACTIONS_INSIDE}),
     BUYS: frozenset({"balance"}),
     CONVERSION: EVERYTHING | {WALLETS_INSIDE, ACTIONS_INSIDE},
-    RESTART: EVERYTHING | {WALLETS_INSIDE, ACTIONS_INSIDE},
 }
-"""The lists that an operation is about. Lists inside groups: those of its group, or all where it names none."""
+"""The lists that an operation is about. Lists inside groups: those of its group, or all where it names none. After a
+restart everything is read."""
 BESIDE = 1
 """How many lists that an act is not about are read after it, in turn. At the end, all are read."""
 ACTS_BETWEEN_CHAIN_LOOKS = 4
@@ -149,14 +149,26 @@ class Play:
         except Departure as problem:
             return Failed(number, problem, look.what, "", blame.of_view(planned, look, None))
         for check in look.checks:
-            got = check.part(seen)
-            if not check.holds(got):
-                wrong = Mismatch(check.expected, printed_json(got)[:SHOWN], self.session.last_exchange)
+            wrong = self._wrong(check, seen)
+            if wrong is not None:
                 return Failed(number, wrong, look.what, check.aspect, blame.of_view(planned, look, check))
         return None
 
+    def _wrong(self, check: Check, seen: object) -> Departure | None:
+        """What is wrong with the part that the comparison is about, or that it is not there to be compared."""
+        try:
+            got = check.part(seen)
+        except Departure as problem:
+            return problem
+        if check.holds(got):
+            return None
+        return Mismatch(check.expected, printed_json(got)[:SHOWN], self.session.last_exchange)
+
     def _due(self, planned: Planned) -> Iterator[Look]:
         """What to compare after an act: the lists that it is about, and some that it must not change."""
+        if planned.act.operation == RESTART:
+            yield from self._all()
+            return
         account = self._world.accounts[planned.act.account]
         about = LISTED.get(planned.act.operation, frozenset())
         group = planned.act.group or planned.act.makes

@@ -150,6 +150,36 @@ def restart_lets_run_what_was_taken_out(node: Node, removal: str, place: int) ->
     change_verdicts(node, lambda was, run: was or run[place] in before)
 
 
+@mutant(
+    each=[
+        row("wallets", "add_pkp_to_group", "remove_pkp_from_group", breaks="EP-370"),
+        row("actions", "add_action_to_group", "remove_action_from_group", breaks="EP-360"),
+    ],
+    also="LIST-170 EXEC-020 EXEC-010",
+    restarts=True,
+)
+def restart_takes_out_what_came_back(node: Node, addition: str, removal: str) -> None:
+    """Take out of a group at a restart what `{removal}` took out once and `{addition}` put back before."""
+    removed: list[tuple[object, ...]] = lasting(node, "removed", [])
+    returned: list[tuple[object, ...]] = lasting(node, "returned", [])
+    for arguments in returned:
+        getattr(node.accounts, removal)(*arguments)
+    returned.clear()
+
+    def remove(write: Write, *arguments: object) -> None:
+        write(*arguments)
+        removed.append(arguments)
+        returned[:] = [kept for kept in returned if kept != arguments]
+
+    def add(write: Write, *arguments: object) -> None:
+        write(*arguments)
+        if arguments in removed:
+            returned.append(arguments)
+
+    wrap(node.accounts, removal, remove)
+    wrap(node.accounts, addition, add)
+
+
 def _made_with(node: Node) -> Mapping[int, Permissions]:
     """The permissions with which usage keys were made before the last restart, by their hashes."""
     made: dict[int, Permissions] = lasting(node, "made", {})

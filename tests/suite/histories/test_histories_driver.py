@@ -81,5 +81,5 @@ def test_shipped_case_lists_what_it_can_tell_of() -> None:
     assert isinstance(pack, dict)
     for case in pack["cases"]:
         operations = {*case["before"], *(operation for row in case["rounds"] for operation in row)}
-        can_tell = watched(sorted(operations), usage_keys=True, chain=False) | EVERY
+        can_tell = watched(sorted(operations), chain=False) | EVERY
         assert sorted(can_tell - OTHER_ACCOUNTS - OF_ONE_WRITE) == case["requirements"]

@@ -23,7 +23,7 @@ Play = Callable[[Plan, str | None], Failed | None]
 
 
 def planner(profile: Profile | None = None) -> Planner:
-    return Planner(ExpectedOutcomeRules(profile or Profile()), 2, tuple(WEIGHTS), usage_keys=True)
+    return Planner(ExpectedOutcomeRules(profile or Profile()), 2, tuple(WEIGHTS))
 
 
 def drawn(seed: str, profile: Profile | None = None) -> list[Plan]:
@@ -143,6 +143,5 @@ def test_shipped_cases_list_what_they_can_tell_of() -> None:
     pack = Document(scenarios() / "model.yaml").value
     assert isinstance(pack, dict)
     for case in pack["cases"]:
-        flags = {name: case.get(name, False) for name in ("usage_keys", "credit")}
-        can_tell = watched(case["operations"], chain=True, **flags)
+        can_tell = watched(case["operations"], chain=True, credit=case.get("credit", False))
         assert sorted(can_tell) == case["requirements"], case["id"]
