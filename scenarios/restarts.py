@@ -120,7 +120,7 @@ def relabelled(node: Node, operation: str, key: str, **members: object) -> None:
 
 
 def furnished_group(node: Node, alice: ApiKey, pkps: Sequence[Pkp], x: ActionCode, y: ActionCode) -> Group:
-    """A group to which the action X and the first wallet belong. Y and the second one were in it, and left it twice."""
+    """A group of X and the first wallet, which left it and came back. Y and the second wallet left it twice."""
     p, q = pkps
     g = node.groups.add(alice, "group", pkp_ids=[q.id], cid_hashes=[y.hash])
     lists: dict[str, object] = {"pkp_ids_permitted": [], "cid_hashes_permitted": [x.hash]}
@@ -130,6 +130,10 @@ def furnished_group(node: Node, alice: ApiKey, pkps: Sequence[Pkp], x: ActionCod
     node.groups.remove_pkp(alice, g.id, q.id)
     node.groups.add_action(alice, g.id, y.cid)
     node.groups.remove_action(alice, g.id, y.hash)
+    node.groups.remove_pkp(alice, g.id, p.id)
+    node.groups.remove_action(alice, g.id, x.hash)
+    node.groups.add_pkp(alice, g.id, p.id)
+    node.groups.add_action(alice, g.id, x.cid)
     return g
 
 
