@@ -135,11 +135,13 @@ def any_cid_in_a_group(judge: Judge, node: Node) -> None:
     alice, bob = account(judge, node), account(judge, node)
     of_alice, of_nobody = alice.x, alice.y
     alice.register(of_alice)
-    g = bob.group()
+    g, own = bob.group(), node.actions.sample_cid("own")
+    bob.register(own)
+    node.groups.add_action(bob.key, g, own)
     with judge("ACT-030"):
         for cid in (of_alice, of_nobody):
             node.groups.add_action(bob.key, g, cid)
-        bob.must_hold(g, of_alice, of_nobody)
+        bob.must_hold(g, own, of_alice, of_nobody)
         h = bob.group(of_alice, of_nobody)
     with judge("ACT-130", why="add_group takes the keccak256 of a CID and lists it as it was given"):
         bob.must_hold(h, of_alice, of_nobody)

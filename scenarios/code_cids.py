@@ -25,14 +25,13 @@ ALGORITHM = "crypto.cid_algorithm"
 
 @case("one-byte-makes-another-cid", requirements=["ACT-150"], needs=["http"])
 def one_byte_makes_another_cid(judge: Judge, node: Node) -> None:
-    """Codes that differ in one byte, or look alike, have different CIDs, the same code always the same."""
+    """Codes that differ in one byte, or look alike, have different CIDs."""
     plain = "async function main() { return 1 }"
     codes = [plain, *(plain + end for end in (" ", "\n", "\r\n")), plain.replace("1", "2")]
     codes += [plain.replace("1", text) for text in ("'\u00e9'", "'e\u0301'")]
-    cids, again = [node.actions.asked_cid(code) for code in codes], node.actions.asked_cid(plain)
+    cids = [node.actions.asked_cid(code) for code in codes]
     with judge():
         judge.distinct(cids, "CIDs of codes that differ")
-        judge.same(again, cids[0], "the CID of the same code")
 
 
 @case("one-byte-at-the-end-of-a-long-code", requirements=["ACT-150"], needs=["http"])
