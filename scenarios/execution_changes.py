@@ -275,7 +275,7 @@ def removal_of_a_group(judge: Judge, node: Node) -> None:
 
 @case(
     "runs-without-a-wallet",
-    requirements=["EXEC-230", "EP-210", "EP-360", "GRPLIFE-050", "KEYLIFE-020", "KEYLIFE-030"],
+    requirements=["EXEC-230", "EP-210", "EP-360", "GRPLIFE-050", "GRPLIFE-070", "KEYLIFE-020", "KEYLIFE-030"],
     needs=NEEDS,
 )
 def runs_without_a_wallet(judge: Judge, node: Node) -> None:
@@ -314,8 +314,12 @@ def runs_without_a_wallet(judge: Judge, node: Node) -> None:
         *(["EP-360"], lambda: groups.add_action(on.alice, g, plain.cid)),
     )
     judge.set_up(same(in_others(), before), "the other groups' actions as before their neighbour's updates")
-    follows(["KEYLIFE-030"], executing(on.g, on.h), ["KEYLIFE-020"], executing(on.g, g))
+    follows(["KEYLIFE-030"], executing(on.g, on.h), ["KEYLIFE-020"], executing(0))
+    follows(["KEYLIFE-030"], executing(on.h), ["KEYLIFE-020"], executing(on.g, g))
     follows(["KEYLIFE-030"], executing(), ["KEYLIFE-020"], executing(0))
+    every = named(groups.all_actions)
+    every()
+    follows(["GRPLIFE-070"], named(*hashes), ["GRPLIFE-070"], every)
 
 
 @case("one-group-of-two", requirements=["GRPLIFE-170", "PKP-060", "PKP-070", "UKEY-290"], needs=NEEDS)

@@ -233,28 +233,30 @@ def judge_changed(judge: Judge, pair: Pair, items: object, of_adding: str, of_re
     return new and not old
 
 
-@case("actions-in-all-groups", requirements=["UKEY-120", "UKEY-160", "UKEY-310", "UKEY-320"], needs=NEEDS)
+@case(
+    "actions-in-all-groups", requirements=["UKEY-120", "UKEY-160", "UKEY-310", "UKEY-320", "KEYLIFE-030"], needs=NEEDS
+)
 def actions_in_all_groups(judge: Judge, node: Node) -> None:
-    """With 0 in manage_ipfs_ids_in_groups a usage key changes actions in all groups, younger ones too."""
+    """With 0 in manage_ipfs_ids_in_groups a usage key changes actions in all groups, until an update names some."""
     alice, pair = node.accounts.new().key, two_actions(node)
     judge_wildcard(judge, node, alice, pair, partial(node.groups.add, alice, cid_hashes=[pair.old]))
 
 
 @case(
     "wallets-in-all-groups",
-    requirements=["UKEY-200", "UKEY-240", "UKEY-310", "UKEY-320"],
+    requirements=["UKEY-200", "UKEY-240", "UKEY-310", "UKEY-320", "KEYLIFE-030"],
     needs=NEEDS,
     uses=[WALLET_ADDRESS],
 )
 def wallets_in_all_groups(judge: Judge, node: Node) -> None:
-    """With 0 in add_pkp_to_groups and remove_pkp_from_groups a usage key changes wallets in all groups."""
+    """With 0 in its two arrays a usage key changes wallets in all groups, until an update names some."""
     alice = node.accounts.new().key
     pair = two_wallets(node, alice)
     judge_wildcard(judge, node, alice, pair, partial(node.groups.add, alice, pkp_ids=[pair.remove_old["pkp_id"]]))
 
 
 def judge_wildcard(judge: Judge, node: Node, alice: str, pair: Pair, new_group: Callable[[], Group]) -> None:
-    """Judge a key whose arrays hold 0 alone, and one whose arrays hold it beside a group's id."""
+    """Judge a key whose arrays hold 0 alone, then name a group, and one whose arrays hold it beside a group's id."""
     g, other = new_group().id, new_group().id
     changes = ((pair.adds, pair.add_new), (pair.removes, pair.remove_old))
     key = node.usage_keys.add(alice, NO_PERMISSIONS.but({opened.array: [0] for opened, _ in changes})).key
@@ -276,6 +278,13 @@ def judge_wildcard(judge: Judge, node: Node, alice: str, pair: Pair, new_group: 
         beside = node.usage_keys.add(alice, NO_PERMISSIONS.but(arrays)).key
         for opened, members in changes:
             change(opened, members, beside, other)
+    node.usage_keys.update(alice, key, NO_PERMISSIONS.but({opened.array: [g] for opened, _ in changes}))
+    read = pair.read(node, alice, younger)
+    for opened, members in ((pair.adds, pair.add_old), (pair.removes, pair.remove_new)):
+        control = node.session.accept(node.session.request(opened.operation, key, group_id=g, **members))[1]
+        with judge.apart("KEYLIFE-030", why=f"{opened.array} names another group, and 0 no more"):
+            refused = control.changed(group_id=younger)
+            must_refuse(node.session, refused, ["forbidden"], control=control, unchanged=[read])
 
 
 @case(

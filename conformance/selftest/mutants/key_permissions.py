@@ -11,6 +11,7 @@ from conformance.selftest.tools.alter_runs import Lists, all_groups, decide, own
 from conformance.selftest.tools.api_keys import key_book, live, presented, promote, under
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import WRITES
+from reference_node.chain.account_config import Permissions, UsageKey
 from reference_node.node import Node
 
 
@@ -114,6 +115,45 @@ def usage_keys_remove_groups_without_effect(node: Node) -> None:
             write(key, group_id)
 
     wrap(node.accounts, "remove_group", remove)
+
+
+@mutant(
+    "KEYLIFE-030",
+    each=[
+        row("of-actions", "manage_ipfs_ids_in_groups", ("add_action_to_group", "remove_action_from_group")),
+        row("of-added-wallets", "add_pkp_to_groups", ("add_pkp_to_group",)),
+        row("of-removed-wallets", "remove_pkp_from_groups", ("remove_pkp_from_group",)),
+    ],
+)
+def wildcard_outlives_an_update_that_names_groups(node: Node, array: str, writes: Sequence[str]) -> None:
+    """Keep the wildcard in `{array}` of a usage key until an update empties the array."""
+    everywhere: set[int] = set()
+
+    def note(key: int, permissions: Permissions) -> None:
+        groups = getattr(permissions, array)
+        if 0 in groups:
+            everywhere.add(key)
+        elif not groups:
+            everywhere.discard(key)
+
+    def add(write: Write, acting: int, key: UsageKey) -> None:
+        write(acting, key)
+        note(key.key_hash, key.permissions)
+
+    def update(write: Write, acting: int, key: int, name: str, text: str, permissions: Permissions) -> None:
+        write(acting, key, name, text, permissions)
+        note(key, permissions)
+
+    wrap(node.accounts, "set_usage_key", add)
+    wrap(node.accounts, "update_usage_key", update)
+    for name in writes:
+        wrap(
+            node.accounts,
+            name,
+            lambda write, acting, *arguments: write(
+                account_of(node, acting) if acting in everywhere else acting, *arguments
+            ),
+        )
 
 
 def _holds_text(group: int, named: Sequence[int]) -> bool:

@@ -85,6 +85,20 @@ def run_without_a_wallet_outlives_a_write(node: Node, write: str) -> None:
     wrap(node.accounts, write, change)
 
 
+@mutant("GRPLIFE-070", also="EXEC-230")
+def runs_by_the_wildcard_of_actions_are_remembered(node: Node) -> None:
+    """Permit for ever to begin what a group's wildcard of actions alone permitted once to a usage key."""
+    permitted: set[tuple[int, bytes]] = set()
+
+    def can_run(ask: Callable[[int, bytes], bool], key: int, action: bytes) -> bool:
+        right = ask(key, action)
+        if right and permissions_of(node, key) and not any(action in group.actions for group in own_groups(node, key)):
+            permitted.add((key, action))
+        return right or (key, action) in permitted
+
+    wrap(node.accounts, "can_run", can_run)
+
+
 @mutant(
     "EXEC-230",
     "KEYLIFE-020",
