@@ -92,10 +92,12 @@ class Registered:
             item, expected = only(listed, "hashed_cid", hashed_cid(cid)), {"name": name, "description": description}
             self.judge.members(item, expected, "the labels of the action")
 
-    def must_hold(self, group: GroupId, *cids: Cid) -> None:
-        """The group lists these actions and no others."""
-        listed = pluck(self.node.actions.list(self.key, group), "hashed_cid")
-        self.judge.same_hexes(listed, [*map(hashed_cid, cids)], "the actions of the group", any_order=True)
+    def must_hold(self, group: GroupId, *cids: Cid) -> list[object]:
+        """The group lists these actions and no others. Returns its items."""
+        items = self.node.actions.list(self.key, group)
+        hashes = pluck(items, "hashed_cid")
+        self.judge.same_hexes(hashes, [*map(hashed_cid, cids)], "the actions of the group", any_order=True)
+        return items
 
     def group(self, *cids: Cid) -> GroupId:
         """A new group with these actions."""
@@ -129,20 +131,23 @@ def one_cid_in_two_accounts(judge: Judge, node: Node) -> None:
         bob.must_list({alice.x: of_bob})
 
 
-@case("any-cid-in-a-group", requirements=["ACT-030", "ACT-130"], needs=NEEDS)
+@case("any-cid-in-a-group", requirements=["ACT-030", "ACT-130", "ACC-110"], needs=NEEDS)
 def any_cid_in_a_group(judge: Judge, node: Node) -> None:
     """An account puts in its group a CID that only another account registered, and one that nobody registered."""
     alice, bob = account(judge, node), account(judge, node)
     of_alice, of_nobody = alice.x, alice.y
-    alice.register(of_alice)
+    alice.register(of_alice, f"{node.label} of alice", f"{node.label} by alice")
     g, own = bob.group(), node.actions.sample_cid("own")
     bob.register(own)
     node.groups.add_action(bob.key, g, own)
     with judge("ACT-030"):
         for cid in (of_alice, of_nobody):
             node.groups.add_action(bob.key, g, cid)
-        bob.must_hold(g, own, of_alice, of_nobody)
+        listed = bob.must_hold(g, own, of_alice, of_nobody)
         h = bob.group(of_alice, of_nobody)
+    with judge.apart("ACC-110", why="the labels that another account gave an action are that account's"):
+        item = only(listed, "hashed_cid", hashed_cid(of_alice))
+        judge.that("alice" not in printed(item), "the action without the other account's labels", item)
     with judge("ACT-130", why="add_group takes the keccak256 of a CID and lists it as it was given"):
         bob.must_hold(h, of_alice, of_nobody)
     with judge("ACT-130", why="update_group takes the keccak256 of a CID and lists it as it was given"):

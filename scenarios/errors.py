@@ -181,10 +181,11 @@ def refusals_leave_the_contract_alone(judge: Judge, node: Node) -> None:
 # A message that repeats what was wrong repeats a key as soon as a key stands in the wrong place.
 @case("keys-in-wrong-places", requirements=["ERR-160"], needs=NEEDS)
 def keys_in_wrong_places(judge: Judge, node: Node) -> None:
-    """A key that stands where it does not belong is not repeated by the refusal, in whatever spelling."""
+    """A key that stands where it does not belong, or beside what is missing, is not repeated, in whatever spelling."""
     alice = node.accounts.new().key
     key = node.usage_keys.add(alice, MAY_CREATE_GROUPS).key
     adds, renames = node.groups.add(alice).accepted, node.usage_keys.rename(alice, key, "renamed")
+    updates = node.usage_keys.update(alice, key, MAY_CREATE_GROUPS)
     removes = node.groups.remove(alice, node.groups.add(alice).id)
     lists = node.session.accept(node.session.request("list_groups", alice, **one_item_page(node.session)))[1]
     reads = [unchanged_list(node.session, name, alice) for name in ("list_groups", "list_api_keys")]
@@ -198,12 +199,17 @@ def keys_in_wrong_places(judge: Judge, node: Node) -> None:
             (renames.changed(usage_api_key=secret, name=5), [*ILL_FORMED, "not_found"]),
             (replace(renames.changed(), body=f'{{"usage_api_key": "{secret}", "name": }}'), ILL_FORMED),
             (lists.changed(page_number=secret), ILL_FORMED),
+            (replace(removes.changed(), members={"name": secret}), ILL_FORMED),
         ]
         controls = [removes, adds, renames, lists]
         with judge.apart(), Refusals(node.session, control=controls, unchanged=reads) as refusals:
             for request, classes in refused:
                 answer = refusals.send(request, classes)
                 must_hide(answer, secret, "the key that was sent")
+        for complete in (renames, updates):  # without its other members, which a node may leave as they are
+            with judge.apart():
+                incomplete = replace(complete.changed(), members={"usage_api_key": secret})
+                must_hide(node.session.send(incomplete), secret, "the key that was sent")
 
 
 @case("refused-keys-are-not-repeated", requirements=["ERR-160"], needs=NEEDS)

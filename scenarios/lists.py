@@ -167,7 +167,7 @@ def reads_repeat_and_change_nothing(judge: Judge, node: Node) -> None:
     uses=["wire.list_groups.item_fields.name", "wire.list_items.fields.usage_key.name"],
 )
 def full_pages_follow_writes(judge: Judge, node: Node) -> None:
-    """Pages that were full show what later writes, by another client, changed on them."""
+    """Pages that were full show what later writes, by another client, changed on them, the last page first."""
     other = node.by_client("bearer", keeps_connections=False)
     alice = node.accounts.new().key
     names = [f"{node.label} {number}" for number in range(3)]
@@ -178,11 +178,14 @@ def full_pages_follow_writes(judge: Judge, node: Node) -> None:
         return pluck(read_pages(node.session, node.session.request(operation, alice), 1), "name")
 
     def must_name(operation: str, there: str, gone: str, why: str) -> None:
+        request, listed = node.session.request(operation, alice), []
         with judge(why=f"a page that was full before {why}"):
-            listed = named(operation)
+            for number in reversed(range(most)):
+                listed += pluck(page_or_none(node.session, request, number, 1), "name")
             judge.that(there in listed and gone not in listed, f"a list with {there} and without {gone}", listed)
 
-    listed = [*named("list_groups"), *named("list_api_keys")]
+    of_groups, of_keys = named("list_groups"), named("list_api_keys")
+    listed, most = [*of_groups, *of_keys], max(len(of_groups), len(of_keys))
     judge.set_up(all(listed.count(name) == 2 for name in names), "lists with three groups and three keys")
     other.groups.update(alice, groups[2], "renamed", pkp_ids=[], cid_hashes=[])
     must_name("list_groups", f"{node.label} renamed", names[2], "update_group shows the new name")

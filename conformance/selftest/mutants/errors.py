@@ -134,6 +134,17 @@ def refusals_repeat_the_malformed_body(node: Node) -> None:
     )
 
 
+@mutant("ERR-160", also="UKEY-360")
+def refusals_repeat_incomplete_bodies(node: Node) -> None:
+    """Repeat in a refusal the body of an update of a usage key that lacks a member."""
+
+    def told(got: Received, given: Answered) -> Answered:
+        lacks = given.status == 422 and not {"name", "description"} <= body_of(got).keys()
+        return _told(given, near=got.body.decode()) if lacks else given
+
+    change_refused(node, ("update_usage_api_key", "update_usage_api_key_metadata"), told)
+
+
 @mutant("ERR-160")
 def refusals_name_the_unknown_key(node: Node) -> None:
     """Repeat an unknown key in its refusal."""

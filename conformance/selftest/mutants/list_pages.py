@@ -51,6 +51,19 @@ def page_number_is_ignored(node: Node, operation: str) -> None:
     change_query(node, operation, lambda query: {**query, "page_number": "0"})
 
 
+@mutant("LIST-170", each=[row("groups"), row("usage_keys")], also="LIST-050")
+def later_pages_are_older_than_the_first(node: Node, view: str) -> None:
+    """Take the pages of the {view} after the first from a copy of the list, made when the first was last asked for."""
+    copies: dict[tuple[int, int], list[object]] = {}
+
+    def listed(read: Callable[..., list[object]], account: int, page: int, size: int) -> list[object]:
+        if not page or (account, size) not in copies:
+            copies[account, size] = read(account, 0, int(LARGEST_PAGE))
+        return copies[account, size][page * size : (page + 1) * size]
+
+    wrap(node.accounts, view, listed)
+
+
 @mutant("LIST-060")
 def page_number_needs_a_size(node: Node) -> None:
     """Answer the first page of `list_actions` where `page_size` is left out, whichever page is asked for."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 
-from conformance.selftest.tools.accounts import Write, account_of, accounts_made
+from conformance.selftest.tools.accounts import Write, account_of, accounts_made, actions_of
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.mutant import mutant
+from reference_node.chain.account_config import Action
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
 
@@ -32,6 +34,23 @@ def _done_in_other_accounts(node: Node, method: str) -> None:
 def additions_reach_groups_of_the_same_number(node: Node) -> None:
     """Add an action to the groups of the same number in other accounts, too."""
     _done_in_other_accounts(node, "add_action_to_group")
+
+
+@mutant("ACC-110", also="ACT-020")
+def groups_list_labels_of_other_accounts(node: Node) -> None:
+    """List in a group, for an action that its account did not register, the labels that another account gave it."""
+    given: dict[bytes, Action] = {}
+
+    def add(write: Write, key: int, action: bytes, *labels: str) -> None:
+        write(key, action, *labels)
+        given[action] = Action(action, *labels)
+
+    def listed(read: Callable[..., list[Action]], account: int, *asked: int) -> list[Action]:
+        own = {action.cid_hash for action in actions_of(node, account)}
+        return [one if one.cid_hash in own else given.get(one.cid_hash, one) for one in read(account, *asked)]
+
+    wrap(node.accounts, "add_action", add)
+    wrap(node.accounts, "actions_in_group", listed)
 
 
 @mutant("ACC-120", also="LIST-170")
