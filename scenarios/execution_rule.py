@@ -342,6 +342,7 @@ def what_only_looks_like_a_key(judge: Judge, node: Node) -> None:
     hashed = usage_key_hash(on.key, node.session.profile)
     names = [hashed, hashed.removeprefix("0x"), account_hash(on.alice, node.session.profile)]
     names += [on.account.wallet_address, on.p.address]
-    parts = [on.key[:32], on.key[:32] + on.alice[32:], on.alice.lower()]
+    half = len(on.key) // 2
+    parts = [on.key[:half], on.key[:half] + on.alice[half:], on.alice.lower()]
     with judge():
         all_refused(node, runs, [*names, *parts], on.x, on.p, "unauthenticated", "malformed", "invalid")
