@@ -148,7 +148,7 @@ def wallet_of_another_secret(node: Node) -> None:
     _change(node, KEY_MINT, change)
 
 
-@mutant("MINT-100", also="MINT-010 PKP-110")
+@mutant("WSIG-080", also="MINT-010 MINT-100 PKP-110")
 def mints_of_one_second_share_their_wallet(node: Node) -> None:
     """Answer a mint of a usage key with the wallet that the same signer minted in that second."""
     minted: dict[JsonValue, Told] = {}
