@@ -10,6 +10,7 @@ from contextvars import ContextVar
 from eth_utils.crypto import keccak
 from pydantic import JsonValue
 
+from conformance.selftest.tools.accounts import account_of
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, note_accepted, wrap
 from conformance.selftest.tools.api_keys import ask_as, header, presented
 from conformance.selftest.tools.minted import follow_mints
@@ -26,13 +27,14 @@ Told = Mapping[str, JsonValue]
 
 
 def _for_minted_keys(node: Node, operations: tuple[str, ...], given: JsonValue, *, bearer: bool = False) -> None:
-    """Answer this to minted keys, attached or not; with `bearer` only in `Authorization`."""
+    """Answer this to minted keys that are not attached; with `bearer` only in `Authorization`."""
     minted = follow_mints(node)
 
     async def handler(request: Received, forward: Forward) -> Answered:
         answered = await forward(request)
         try:
-            known = key_hash(base64.b64decode(presented(request), validate=True)) in minted.keys
+            hashed = key_hash(base64.b64decode(presented(request), validate=True))
+            known = hashed in minted.keys and not account_of(node, hashed)
         except ValueError:
             known = False
         wanted = known and (not bearer or bool(header(request, b"authorization")))
@@ -41,7 +43,7 @@ def _for_minted_keys(node: Node, operations: tuple[str, ...], given: JsonValue, 
     intercept(node, operations, handler)
 
 
-@mutant("MINT-110", also="AUTH-030 AUTH-050")
+@mutant("MINT-110", also="AUTH-030 AUTH-050 MINT-130")
 def minted_keys_list_as_bearer(node: Node) -> None:
     """Answer empty lists to a minted key that was never attached, as a Bearer key."""
     _for_minted_keys(node, ("list_groups", "list_api_keys"), [], bearer=True)
