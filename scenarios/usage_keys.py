@@ -86,7 +86,7 @@ def usage_key_on_chain(judge: Judge, node: Node) -> None:
     for (label, text), about in zip(labels.items(), ("UKEY-020", "UKEY-030"), strict=True):
         with judge.apart(about):
             judge.members(record, {label: text}, "the label of the key in the contract")
-    with judge("UKEY-010"):
+    with judge("UKEY-020"):
         only(node.contract.items("list_usage_api_keys", own), "name", node.label)
 
 

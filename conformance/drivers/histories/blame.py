@@ -23,6 +23,8 @@ ONCE: dict[str, blame.Ids] = {"actions": ("ACT-180",), **dict.fromkeys(INSIDE, (
 """Broken where a list shows an item twice."""
 OF_ADDED_KEYS: blame.Ids = tuple(SHOWN_LABELS["add_usage_api_key"].values())
 """Broken where as many usage keys are listed as there are, with other labels."""
+TAKING_OUT = ("remove_", "delete_")
+"""What an item that came back was taken out by, though an update was answered later."""
 EVERY = frozenset({*WHOLE, *OF_ADDED_KEYS, *(name for ids in ONCE.values() for name in ids)})
 """What is named here and not by the driver `model`."""
 
@@ -68,9 +70,11 @@ def _wrong(failed: Failed) -> Iterator[tuple[Reading, Check]]:
 
 
 def _wrong_in(failed: Failed, readings: Sequence[Reading], state: State) -> Iterator[tuple[Reading, Check]]:
+    """What does not hold in a state. A list with other items than there are says nothing of their order."""
     for reading in readings:
-        for check in failed.explanations.wrong(reading.listed, state):
-            yield reading, check
+        wrong = [*failed.explanations.wrong(reading.listed, state)]
+        others = any(check.aspect == "existence" for check in wrong)
+        yield from ((reading, check) for check in wrong if not others or check.aspect != "order")
 
 
 def _of_check(failed: Failed, reading: Reading, check: Check) -> Iterator[str]:
@@ -81,6 +85,8 @@ def _of_check(failed: Failed, reading: Reading, check: Check) -> Iterator[str]:
     accepted = [write for write in failed.writes if write.answer.accepted]
     about = [write for write in accepted if _is_about(write, failed, reading, check)]
     shown = [write for write in about if (write.act.operation, what, check.aspect) in blame.AFTER] or about
+    if check.aspect == "existence" and len(reading.listed.items) > max(_numbers(failed, what)):
+        shown = [write for write in shown if write.act.operation.startswith(TAKING_OUT)] or shown
     if shown and check.aspect != "fields":
         # Of several writes to one object the list has to show the last. Whether new permissions were lost or new labels
         # wrote the old ones back, it does not tell.
@@ -100,7 +106,7 @@ def _of_write(write: Write, failed: Failed, reading: Reading, check: Check) -> I
     if write.act.group and (what in INSIDE or check.aspect in {"name", "description"}):
         yield from WHOLE
         return
-    if (operation, what) == ("add_usage_api_key", "keys") and _shows_as_many(failed, reading):
+    if (operation, what) == ("add_usage_api_key", "keys") and len(reading.listed.items) in _numbers(failed, what):
         yield from OF_ADDED_KEYS
         return
     look = failed.explanations.look(reading.listed.name, next(iter(failed.before)))
@@ -108,13 +114,11 @@ def _of_write(write: Write, failed: Failed, reading: Reading, check: Check) -> I
         yield from blame.of_view(Planned(0, None, write.act, (), None), look, check)
 
 
-def _shows_as_many(failed: Failed, reading: Reading) -> bool:
-    """Whether a list of usage keys has as many items as it must have in some state."""
+def _numbers(failed: Failed, what: str) -> set[int]:
+    """How many things of a kind the account has in each state that the answers may have left."""
     answers = [one for one in failed.history if one.writes]
-    counts = {
-        len(state.world.accounts[failed.explanations.account].live_keys()) for state in left_by(answers, failed.before)
-    }
-    return len(reading.listed.items) in counts
+    accounts = (state.world.accounts[failed.explanations.account] for state in left_by(answers, failed.before))
+    return {len(one.live_keys() if what == "keys" else getattr(one, what)) for one in accounts}
 
 
 def _shows_one_twice(reading: Reading) -> bool:

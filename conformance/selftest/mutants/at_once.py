@@ -73,7 +73,7 @@ def update_brings_back_a_key_removed_meanwhile(node: Node) -> None:
     wrap(node.accounts, "update_usage_key", update)
 
 
-@mutant("GRPLIFE-150")
+@mutant("GRPLIFE-150", also="GRPLIFE-100")
 def update_brings_back_a_group_removed_meanwhile(node: Node) -> None:
     """Check in `update_group` that the group exists, and write it even if it was removed meanwhile."""
     removal = _removal_overtakes(node, "remove_group")

@@ -15,7 +15,7 @@ from eth_utils.address import to_canonical_address
 from pydantic import JsonValue
 
 from conformance.selftest.mutants.conversion_old_key import GROUP_WRITES, old_key_lives
-from conformance.selftest.tools.accounts import Write, permissions_of
+from conformance.selftest.tools.accounts import Write, account_of, permissions_of
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -279,8 +279,9 @@ def restart_gives_ids_of_removed_groups_again(node: Node) -> None:
     before = _taken(holders)
 
     def remove(write: Write, acting: int, group: int) -> None:
-        keys = node.accounts.usage_keys(acting, 0, 100)
-        holders.extend((acting, key.key_hash) for key in keys if group in key.permissions.execute_in_groups)
+        account = account_of(node, acting)
+        keys = node.accounts.usage_keys(account, 0, 100)
+        holders.extend((account, key.key_hash) for key in keys if group in key.permissions.execute_in_groups)
         write(acting, group)
 
     def add(write: Callable[..., int], acting: int, *others: object) -> int:

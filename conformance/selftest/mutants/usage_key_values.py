@@ -178,13 +178,19 @@ def contract_is_told_other_labels(node: Node) -> None:
     labels: dict[int, tuple[str, str]] = {}
 
     def create(write: Write, acting_key: int, key: UsageKey) -> None:
+        labels[key.key_hash] = key.name, key.description
         write(acting_key, replace(key, name="", description=""))
-        labels[key.key_hash] = (key.name, key.description) if key.name else labels.get(key.key_hash, ("", ""))
+
+    def update(write: Write, acting_key: int, key: int, *given: object) -> None:
+        write(acting_key, key, *given)
+        labels.pop(key, None)
 
     def read(view: Callable[..., list[UsageKey]], *arguments: int) -> list[UsageKey]:
-        return [key if key.name else _labelled(key, *labels.get(key.key_hash, ("", ""))) for key in view(*arguments)]
+        return [_labelled(key, *labels.get(key.key_hash, (key.name, key.description))) for key in view(*arguments)]
 
     wrap(node.accounts, "set_usage_key", create)
+    wrap(node.accounts, "update_usage_key", update)
+    wrap(node.accounts, "update_usage_key_metadata", update)
     wrap(node.accounts, "usage_keys", read)
 
 
