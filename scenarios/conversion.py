@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 
 from conformance.cases import Judge, case
 from conformance.endpoints.requests import OutgoingRequest
@@ -800,7 +801,7 @@ def payers_transaction(judge: Judge, node: Node) -> None:
 
 @case("second-conversion-reverts", requirements=["MODE-220"], needs=ON_CHAIN)
 def second_conversion_reverts(judge: Judge, node: Node) -> None:
-    """The contract reverts a second conversion, by a payer as by the owner."""
+    """The contract reverts a second conversion, by a payer as by the owner, also to the admin that there is."""
     alice, bob = node.accounts.new(), node.accounts.new()
     carol, mallory = node.wallets.new("carol"), node.wallets.new("mallory")
     relay, of_bob = payers(node.session)[0], account_hash(bob.key, node.session.profile)
@@ -812,8 +813,8 @@ def second_conversion_reverts(judge: Judge, node: Node) -> None:
         judge(why="an account that was converted is converted by nobody again"),
         Refusals(node.session, control=control, unchanged=[]) as refusals,
     ):
-        for sender in senders:
-            node.contract.must_revert_dry(refusals, CONVERSION, [account.hash, mallory.address], sender=sender)
+        for sender, admin in product(senders, (mallory, carol)):
+            node.contract.must_revert_dry(refusals, CONVERSION, [account.hash, admin.address], sender=sender)
 
 
 @case(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
+import operator
 import threading
 from collections.abc import Callable
 from dataclasses import replace
 
 from eth_abi.abi import encode
+from eth_utils.address import to_canonical_address
 from eth_utils.crypto import keccak
 
 from conformance.selftest.tools.accounts import Write, accounts_made
@@ -89,13 +91,15 @@ def contract_takes_a_second_conversion(node: Node) -> None:
     change_contract(node, change, {"convert_to_chain_secured_account"})
 
 
-@mutant("MODE-220", also="MODE-210")
-def owner_converts_again_on_chain(node: Node) -> None:
-    """Let the admin wallet of an unmanaged account convert it again in the contract."""
+@mutant("MODE-220", each=[row("another", operator.ne), row("the-same", operator.eq)], also="MODE-210")
+def owner_converts_again_on_chain(node: Node, to: Callable[[Address, Address], bool]) -> None:
+    """Let the admin wallet of an unmanaged account convert it again in the contract, to the admin of the label."""
 
     def change(sent: Sent) -> Sent:
         account = account_behind(node, sent.arguments[0])
         if account is None or account.managed or sent.sender != account.admin_wallet:
+            return sent
+        if not to(to_canonical_address(sent.arguments[1]), account.admin_wallet):
             return sent
         return replace(sent, function="add_group", arguments=(sent.arguments[0], "", "", (), ()))
 
