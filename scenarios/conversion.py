@@ -675,6 +675,7 @@ def contract_signature(judge: Judge, node: Node) -> None:
     on = two_accounts(node)
     vault = node.wallets.contract_wallet(on.carol)
     record = node.contract.unchanged_view("get_account", account_hash(on.alice, node.session.profile))
+    judge.set_up(member(record.get(), "managed") is True, "a managed account beside the one that was converted")
     proof = sign_envelope(node.session, "ConvertAccount", vault)
     with (
         judge("MODE-180", "ERR-070", unchanged="MODE-240"),

@@ -16,11 +16,13 @@ from conformance.service.actions import Actions
 from conformance.service.derivations import hashed_cid, random_key
 from conformance.service.groups import Groups
 from conformance.service.lists import read_pages
+from conformance.service.minting import ENVELOPES, Minting
 from conformance.service.payments import Payments
 from conformance.service.pkps import Pkps
 from conformance.service.refusal import ExpectedRefusal, check_refusal
 from conformance.service.session import Session
 from conformance.service.usage_keys import UsageKeys
+from conformance.service.wallets import Wallets
 from conformance.values.json_values import MISSING, member, printed, printed_json, same, same_hex
 
 SHOWN = 200
@@ -144,6 +146,18 @@ def refusals_are_recognisable(session: Session) -> None:
         check_refusal(answer, ExpectedRefusal.of(["any"], session.profile), session.secrets)
 
 
+def mints_need_no_key(session: Session) -> None:
+    """A mint that is refused without a key is refused with the key of an account, too."""
+    minting = Minting(session)
+    with set_up():
+        key, admin = Accounts(session).new().key, Wallets(session).new("minter")
+    for operation in ENVELOPES:
+        request = minting.request(operation, admin)
+        answer = session.send(request)
+        if not answer.accepted and session.send(replace(request, credential=key)).accepted:
+            raise NotAccepted(f"acceptance (2xx) of {operation} without a key", answer.summary, answer.exchange)
+
+
 TRIALS: Mapping[str, Callable[[Session], None]] = {
     "the keys of accounts": account_keys_open_something,
     "refusals in JSON": refusals_are_json,
@@ -153,6 +167,7 @@ TRIALS: Mapping[str, Callable[[Session], None]] = {
     "refusals of unknown keys": unknown_keys_are_refused,
     "hashes in lists of actions": actions_are_listed_by_hashes,
     "looks at the balance": looks_are_free,
+    "mints without a key": mints_need_no_key,
     **{
         f"{operation} after additions": partial(lists_follow_additions, operation=operation)
         for operation in ("list_groups", "list_api_keys", "list_wallets", "list_actions")

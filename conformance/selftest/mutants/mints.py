@@ -45,9 +45,7 @@ def _change(node: Node, operation: str, change: Callable[[Told], Told]) -> None:
 # -------------------------------------------------------------------------------------------------- who is served
 
 
-@mutant(
-    "MINT-010", "MINT-080", "MINT-210", also="AUTH-060 ENV-010 ENV-460 MINT-180 MINT-190 WSIG-010 WSIG-030 WSIG-090"
-)
+@mutant("AUTH-060", also="ENV-010 ENV-460 MINT-010 MINT-080 MINT-180 MINT-190 MINT-210 WSIG-010 WSIG-030 WSIG-090")
 def mints_need_a_key(node: Node) -> None:
     """Refuse mints without a key."""
     answer_instead(node, MINTS, refusal(401), lambda request: not presented(request))

@@ -29,7 +29,7 @@ PROOF = Flow.BILLING_AUTH
 @mutant(
     "BILL-240",
     each=[
-        row("any-time", stated_time, breaks="BILL-300 LIM-020", also="ERR-050"),
+        row("any-time", stated_time, breaks="BILL-300 LIM-020", also="ENV-260 ENV-280 ENV-300 ERR-050"),
         row("any-flow", stated_flow, breaks="ENV-140", also="BILL-230 ENV-150 ERR-030"),
     ],
 )
