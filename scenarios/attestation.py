@@ -13,7 +13,7 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import cycle, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from conformance.cases import Judge, case
 from conformance.drivers.attestation.form import RuleName
@@ -39,6 +39,8 @@ OPERATIONS = {
     "evidence-acme-account": "evidence_acme_account",
 }
 """The operations by the ids of their rows, which are listed without running the file."""
+HELD = {"evidence_checksums": "ATT-170", "evidence_quote": "ATT-240"}
+"""Files of which a client may hold a copy, and what it breaks to call an old copy the newest."""
 RENEWED: Mapping[str, RuleName] = {
     "ATT-170": "checksum-binding",
     "ATT-180": "tls-certificate",
@@ -279,18 +281,32 @@ def each_connection_shows_the_certificate(judge: Judge, session: Session) -> Non
         judge.that(not others, f"{CONNECTIONS} connections with a certificate that evidence names", others)
 
 
-def renewed_evidence(judge: Judge, session: Session) -> Fetched:
-    """The evidence after the certificate was renewed, once in a run; it is about another certificate than before."""
-    return session.target.remembered("renewed evidence", lambda: _renewed_evidence(judge, session))
+class Renewed(NamedTuple):
+    """What the node answers after the certificate was renewed."""
+
+    evidence: Fetched
+    to_holders: Mapping[str, Answer]
+    """The answers to a client that names its copy of before as the newest it has, by operation."""
 
 
-def _renewed_evidence(judge: Judge, session: Session) -> Fetched:
+def renewed(judge: Judge, session: Session) -> Renewed:
+    """Renew the certificate, once in a run; the evidence is about another certificate than before."""
+    return session.target.remembered("renewed evidence", lambda: _renewed(judge, session))
+
+
+def _renewed(judge: Judge, session: Session) -> Renewed:
     before = shown_and_named(judge, fresh_evidence(session))
-    renewed = tell_control(session.target, session.log, "rotate", {})
-    judge.set_up(renewed.accepted, "a control that renews the certificate")
+    requests = [OutgoingRequest(session.target.operation(name)) for name in HELD]
+    copies = [session.accept(request)[0].headers for request in requests]
+    told = tell_control(session.target, session.log, "rotate", {})
+    judge.set_up(told.accepted, "a control that renews the certificate")
     got = fresh_evidence(session)
     judge.set_up(shown_and_named(judge, got) != before, "another certificate after the renewal")
-    return got
+    answers = [
+        session.send(replace(request, headers={"If-None-Match": copy.get("etag", '"0"')}))
+        for request, copy in zip(requests, copies, strict=True)
+    ]
+    return Renewed(got, dict(zip(HELD, answers, strict=True)))
 
 
 @case(
@@ -299,13 +315,17 @@ def _renewed_evidence(judge: Judge, session: Session) -> Fetched:
     needs=["attestation", "tls", "certificate_control"],
 )
 def evidence_follows_a_renewal(judge: Judge, session: Session) -> None:
-    """Once the certificate is renewed, all evidence is about the new one."""
-    got = renewed_evidence(judge, session)
+    """Once the certificate is renewed, all evidence is about the new one, also to a client with a copy of the old."""
+    found = renewed(judge, session)
     from conformance.drivers.attestation.driver import judge_rules
 
     for requirement, rule in RENEWED.items():
         with judge.apart(requirement):
-            judge_rules(got, "evidence about the renewed certificate", requirement, [rule], session.log)
+            judge_rules(found.evidence, "evidence about the renewed certificate", requirement, [rule], session.log)
+    for name, requirement in HELD.items():
+        answer = found.to_holders[name]
+        with judge.apart(requirement, why="If-None-Match names the copy of before the renewal"):
+            judge.that(answer.accepted, "the evidence of now", answer.summary)
 
 
 @case(
@@ -332,7 +352,7 @@ def evidence_follows_a_restart(judge: Judge, session: Session, restarts: Restart
 )
 def account_after_a_renewal(judge: Judge, session: Session) -> None:
     """Once the certificate is renewed, a CAA record of the gateway domain names the ACME account of the evidence."""
-    got = renewed_evidence(judge, session)
+    got = renewed(judge, session).evidence
     from conformance.drivers.attestation.driver import judge_rules
 
     with judge():
@@ -346,7 +366,7 @@ def account_after_a_renewal(judge: Judge, session: Session) -> None:
 )
 def allowed_after_a_renewal(judge: Judge, session: Session) -> None:
     """Once the certificate is renewed, the contract at app_id allows the compose hash still."""
-    got = renewed_evidence(judge, session)
+    got = renewed(judge, session).evidence
     from conformance.drivers.attestation.driver import judge_rules
 
     with judge():

@@ -20,6 +20,7 @@ from conformance.selftest.tools.alter import (
     refusal,
 )
 from conformance.selftest.tools.alter_attestation import change_attestation, change_info, change_members
+from conformance.selftest.tools.api_keys import header
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 from reference_node.permission.keys import key_hash, parse_key
@@ -97,6 +98,19 @@ def attestation_refuses_unknown_keys(node: Node, path: str) -> None:
         return await forward(request) if presented is None or _known(node, presented) else refusal(401)
 
     intercept(node, path, handler)
+
+
+@mutant(each=[row("checksums", CHECKSUMS, breaks="ATT-170"), row("quote", QUOTE, breaks="ATT-240")])
+def copies_of_evidence_stay_current(node: Node, path: str) -> None:
+    """Tag `{path}` by its length alone, and answer 304 to a client that names that tag."""
+
+    def tagged(request: Received, given: Answered) -> Answered:
+        tag = f'"1-{len(given.body):x}"'.encode()
+        if header(request, b"if-none-match") == tag.decode():
+            return Answered(304, ((b"etag", tag),), b"")
+        return replace(given, headers=tuple(one for one in given.headers if one[0] != b"etag")).headed(b"etag", tag)
+
+    change_accepted(node, path, tagged)
 
 
 def _answer_keys_otherwise(node: Node, path: str, change: Callable[[str, bytes], bytes]) -> None:
