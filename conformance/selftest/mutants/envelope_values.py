@@ -37,7 +37,7 @@ def _ending_alike(domain: Members, chain_id: int, _: str) -> Members:
 @mutant(
     each=[
         row("lowest-64-bits", _of_64_bits, breaks="ENV-200", also="BILL-240 MODE-340"),
-        row("end-of-the-chain-id", _ending_alike, breaks="ENV-200", also="BILL-240 MODE-340"),
+        row("end-of-the-chain-id", _ending_alike, breaks="ENV-200", also="BILL-240 ENV-430 MODE-340"),
         row("name-without-case-and-blanks", _named_alike, breaks="ENV-470"),
     ],
     also="ENV-220",
