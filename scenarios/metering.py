@@ -285,6 +285,7 @@ def runs_cost_what_is_stated(judge: Judge, node: Node) -> None:
         node.runs.run(key, objects.action.code)
         seconds = int(time.monotonic() - began) + 1
         price = before - node.payments.balance(objects.alice.key)
+        judge.set_up(price > 0 or not second, "a run that is paid")
         with judge("BILL-170"):
             fits = price in range(second, second * seconds + 1, second) if second else price == 0
             judge.that(fits, f"a price of {second} cents for each of 1 to {seconds} seconds", price)

@@ -161,7 +161,7 @@ def listed_balances_are_zero(node: Node) -> None:
     _listed_keys(node, lambda key: replace(key, balance=0))
 
 
-@mutant("CHAIN-050", also="EP-150")
+@mutant("CHAIN-050", also="EP-150 MODE-080")
 def listed_arrays_are_exchanged(node: Node) -> None:
     """Exchange `add_pkp_to_groups` and `remove_pkp_from_groups` of attached keys in `list_api_keys`."""
 
