@@ -206,10 +206,10 @@ def keys_in_wrong_places(judge: Judge, node: Node) -> None:
             for request, classes in refused:
                 answer = refusals.send(request, classes)
                 must_hide(answer, secret, "the key that was sent")
-        for complete in (renames, updates):  # without its other members, which a node may leave as they are
-            with judge.apart():
-                incomplete = replace(complete.changed(), members={"usage_api_key": secret})
-                must_hide(node.session.send(incomplete), secret, "the key that was sent")
+    for complete in (renames, updates):  # without its other members, which a node may leave as they are
+        with judge.apart():
+            incomplete = replace(complete.changed(), members={"usage_api_key": key})
+            must_hide(node.session.send(incomplete), key, "the key that was sent")
 
 
 @case("refused-keys-are-not-repeated", requirements=["ERR-160"], needs=NEEDS)
