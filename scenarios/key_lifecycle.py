@@ -377,6 +377,7 @@ def update_touches_one_key(judge: Judge, node: Node) -> None:
     key = node.usage_keys.add(alice, FIRST, "same").key
     node.usage_keys.add(alice, FIRST, "third")
     twin = node.usage_keys.add(alice, FIRST, "same").key
+    judge.set_up(twin != key, "two usage keys of two equal requests")
     judge.set_up(trial.opens(key) == opened_by(FIRST), "a key that opens what it was given before its twin is updated")
     before = node.usage_keys.list(alice)
     node.usage_keys.update(alice, twin, SECOND, "same")

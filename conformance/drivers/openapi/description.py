@@ -15,6 +15,7 @@ from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012, EMPTY_REGISTRY, SchemaRegistry
 
 from conformance.drivers.openapi.bounds import at, bounded, check_size, without_unbounded
+from conformance.drivers.sections import set_up
 from conformance.problems import BeyondLimits, Malformed, Mismatch, SetupFailed
 from conformance.service.accounts import Accounts
 from conformance.service.session import Session
@@ -203,8 +204,9 @@ def _escaped(part: str) -> str:
 
 
 def read_description(session: Session) -> Description:
-    """Fetch the node's description. Raises Malformed; SetupFailed where it refers to other documents."""
-    answer = session.call("openapi", reader_key(session))
+    """Fetch the node's description. Raises Malformed; SetupFailed where it is refused or refers to other documents."""
+    with set_up():
+        answer = session.call("openapi", reader_key(session))
     document = answer.value
     if not isinstance(document, dict) or not isinstance(document.get("paths"), dict):
         raise Malformed("an OpenAPI description with paths", cut(printed(document), 300), answer.exchange)

@@ -97,7 +97,7 @@ def conversion_widens_permissions(node: Node) -> None:
     _before_conversion(node, lambda accounts, account: _permit(accounts, account, everywhere))
 
 
-@mutant("MODE-070")
+@mutant("MODE-070", also="MODE-050")
 def conversion_forgets_actions(node: Node) -> None:
     """Delete the account's registered actions in a conversion."""
 

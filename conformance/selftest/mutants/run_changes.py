@@ -107,7 +107,7 @@ def runs_by_the_wildcard_of_actions_are_remembered(node: Node) -> None:
     "GRPLIFE-040",
     "GRPLIFE-050",
     "GRPLIFE-070",
-    also="CHAIN-050 EXEC-010 EXEC-020 EXEC-090 EXEC-350 GRP-270 UKEY-260",
+    also="CHAIN-050 EXEC-010 EXEC-020 EXEC-090 EXEC-350 GRP-270 GRPLIFE-130 KEYLIFE-200 UKEY-260",
 )
 def what_was_refused_stays_refused(node: Node) -> None:
     """Refuse for ever a run that was refused once."""

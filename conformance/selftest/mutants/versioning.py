@@ -97,9 +97,14 @@ def _without_path(found: Members, name: str) -> Members:
             "swagger-2",
             lambda found: {"swagger": "2.0", "info": found["info"], "paths": {}},
             breaks="VER-020",
-            also="VER-040",
+            also="VER-040 VER-050",
         ),
-        row("without-a-list", lambda found: _without_path(found, "list_wallets_in_group"), breaks="VER-040"),
+        row(
+            "without-a-list",
+            lambda found: _without_path(found, "list_wallets_in_group"),
+            breaks="VER-040",
+            also="VER-050",
+        ),
         row("without-its-schemas", lambda found: {**found, "components": {}}, breaks="VER-040"),
         row(
             "with-the-prefix-twice",
@@ -155,7 +160,7 @@ def viewer_is_json(node: Node) -> None:
     answer_instead(node, VIEWER, answer(200, {"openapi": "3.1.0", "see": "/core/v1/openapi.json"}))
 
 
-@mutant("VER-040")
+@mutant("VER-040", also="VER-050")
 def description_says_put(node: Node) -> None:
     """Describe `update_group` with the method PUT."""
 
