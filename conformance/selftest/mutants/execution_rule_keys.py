@@ -37,8 +37,8 @@ def _is_account_key(node: Node, key: int) -> bool:
         row(
             "without-0",
             lambda groups: [group for group in groups if group],
-            breaks="EXEC-090 EXEC-350 UKEY-280 LIM-040 AUTH-160 UKEY-310",
-            also="UKEY-320",
+            breaks="EXEC-090 UKEY-280 LIM-040 AUTH-160 UKEY-310",
+            also="EXEC-350 UKEY-320",
         ),
         row(
             "0-only-alone",

@@ -20,7 +20,7 @@ WAIT_SECONDS = 20.0
 Running = Callable[[Caller, str, str], RunResult]
 
 
-@mutant("EXEC-020", "EXEC-350", also="EXEC-010 GRP-060 GRP-250 UKEY-260 UKEY-280 UKEY-320")
+@mutant("EXEC-020", "UKEY-280", also="EXEC-010 EXEC-350 GRP-060 GRP-250 UKEY-260 UKEY-320")
 def only_a_page_of_groups_is_asked(node: Node) -> None:
     """Let only the account's first twenty groups count: their list has a second page."""
 
