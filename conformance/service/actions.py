@@ -68,7 +68,7 @@ class Actions:
 
     def without_a_wallet(self) -> ActionCode:
         """Code that uses no wallet."""
-        return self.of_code(f"async function main() {{ return 'no wallet'; }} // {self._session.label}")
+        return self.of_code(f"async function main() {{ return 'no wallet'; }}\n// {self._session.label}\n")
 
     def hashed_cid(self, code: str) -> HashedCid:
         """keccak256 of the CID that the node computes for code."""
