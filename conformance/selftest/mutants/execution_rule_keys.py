@@ -97,6 +97,17 @@ def kind_of_key_decides(node: Node, change: Callable[[bool, bool], bool]) -> Non
     change_verdicts(node, lambda right, question: change(right, _is_account_key(node, question[0])))
 
 
+@mutant("EXEC-350", also="EXEC-010 EXEC-020 EXEC-090 GRP-060 GRP-070 PKP-060 UKEY-290")
+def first_group_of_the_action_decides(node: Node) -> None:
+    """Decide which wallets an action may use by the first of the key's groups that lists it."""
+
+    def can_execute(_view: object, key: int, action: bytes, wallet: bytes) -> bool:
+        groups = [group for group in own_groups(node, key) if group.has_action(action)]
+        return bool(groups) and groups[0].has_wallet(wallet)
+
+    wrap(node.accounts, "can_execute", can_execute)
+
+
 # ------------------------------------------------------------------------------------------ account key
 
 

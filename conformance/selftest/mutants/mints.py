@@ -10,6 +10,7 @@ from collections.abc import Callable
 from eth_utils.address import to_checksum_address
 from pydantic import JsonValue
 
+from conformance.selftest.tools.accounts import Write
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -24,7 +25,8 @@ from conformance.selftest.tools.alter import (
     refusal,
     wrap,
 )
-from conformance.selftest.tools.alter_envelopes import MINTS, believe_any_signature
+from conformance.selftest.tools.alter_contract import around_conversion
+from conformance.selftest.tools.alter_envelopes import MINTS, address_in, believe_any_signature
 from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.minted import follow_mints
 from conformance.selftest.tools.mutant import mutant, row
@@ -49,6 +51,21 @@ def _change(node: Node, operation: str, change: Callable[[Told], Told]) -> None:
 def mints_need_a_key(node: Node) -> None:
     """Refuse mints without a key."""
     answer_instead(node, MINTS, refusal(401), lambda request: not presented(request))
+
+
+@mutant("MINT-210", also="AUTH-060 ENV-010 ENV-460 MINT-010 MINT-080 MINT-180 MINT-190 WSIG-010 WSIG-030 WSIG-090")
+def mints_are_for_admins(node: Node) -> None:
+    """Refuse mints of a wallet that has not become the admin of an account by a conversion."""
+    admins: set[bytes] = set()
+
+    def convert(write: Write, account: int, admin: bytes) -> None:
+        write(account, admin)
+        admins.add(admin)
+
+    around_conversion(node, convert)
+    answer_instead(
+        node, MINTS, refusal(403), lambda request: address_in(body_of(request).get("typed_data")) not in admins
+    )
 
 
 @mutant(
