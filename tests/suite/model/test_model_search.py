@@ -74,7 +74,7 @@ def test_sequences_are_long_and_never_longer_than_asked_for() -> None:
 
 
 def test_every_operation_is_drawn_and_both_outcomes_too() -> None:
-    acts: list[Planned] = [planned for seed in "abcdefghijkl" for plan in drawn(seed) for planned in plan]
+    acts: list[Planned] = [planned for seed in "abcdefghijklmnopqrstuvwx" for plan in drawn(seed) for planned in plan]
     assert {planned.act.operation for planned in acts if not planned.refused} == set(WEIGHTS)
     assert len({reason.name for planned in acts for reason in planned.reasons}) > 8
 

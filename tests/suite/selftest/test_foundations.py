@@ -187,7 +187,7 @@ BLOCKED = {
     ),
     "write-does-nothing:update_action_metadata": (
         "endpoints::action-metadata",
-        "chain_information::contract-knows-action-metadata",
+        "actions::one-cid-in-two-accounts",
     ),
     "read-is-billed:balance": ("metering::each-read-is-free", "payment_endpoints::balance-is-current"),
     "balance-is-stale": ("payments::payment-becomes-credit", "metering::each-write-is-charged"),
