@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -67,6 +70,17 @@ def first_failure(play: Play) -> tuple[Plan, Failed]:
 def test_sequences_follow_from_the_seed() -> None:
     assert drawn("one") == drawn("one")
     assert drawn("one") != drawn("two")
+
+
+def test_sequences_do_not_hang_on_what_else_is_loaded() -> None:
+    here = Path(__file__)
+    program = f"import sys; sys.path.insert(0, {str(here.parent)!r}); import {here.stem}; print({here.stem}.drawn('s'))"
+    environment = {**os.environ, "PYTHONHASHSEED": "0"}
+    alone, beside = (
+        subprocess.check_output([sys.executable, "-c", load + program], env=environment)  # noqa: S603 - our own text
+        for load in ("", "import conformance.selftest.tools.harness; ")
+    )
+    assert alone == beside
 
 
 def test_sequences_are_long_and_never_longer_than_asked_for() -> None:
