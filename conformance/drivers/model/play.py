@@ -46,7 +46,7 @@ BESIDE = 1
 ACTS_BETWEEN_CHAIN_LOOKS = 4
 """How many acts lie between reads of the contract's views, which cover what the last act was about. After the
 transaction of an admin wallet, and at the end, all views are read."""
-QUESTIONS, LAST_QUESTIONS = 1, 4
+QUESTIONS, LAST_QUESTIONS = 1, 2
 """How many questions about an account the contract's execution rule is asked at such a time, and at the end."""
 SHOWN = 1_000
 
