@@ -79,8 +79,8 @@ class ModelRun:
         rules = ExpectedOutcomeRules(profile)
         self._planner = Planner(rules, form.accounts, form.played, form.by_wallet)
         self._played = 0
-        self._begin_empty = False
-        """Whether a sequence found that all lists of new accounts are empty."""
+        self._begin_empty: dict[int, bool] = run.target.remembered("lists of new accounts", dict)
+        """Whether a sequence of the run found that all lists of new accounts are empty, by how many wallets made."""
 
     def play(self) -> None:
         """Play the acts or the sequences. Raises Departure for a failing one, Inconclusive where they end early."""
@@ -108,10 +108,11 @@ class ModelRun:
         return self._play_in(branch, plan, only)
 
     def _play_in(self, session: Session, plan: tuple[Planned, ...], only: str | None) -> Failed | None:
-        credit, empty = self._form.credit, self._begin_empty
+        credit, by_wallet = self._form.credit, self._form.by_wallet
+        empty = self._begin_empty.get(by_wallet, False)
         play = Play(session, self._planner, self._chain, credit, only, begins_empty=empty)
         failed = play.play(plan)
-        self._begin_empty = play.begins_empty
+        self._begin_empty[by_wallet] = play.begins_empty
         return failed
 
     def _departure(self, number: int, plan: tuple[Planned, ...], failed: Failed, only: str | None) -> Departure:
