@@ -180,16 +180,18 @@ def open_endpoints(judge: Judge, node: Node) -> None:
         for wrong in headers:
             with judge.apart("AUTH-070"):
                 other, _ = node.session.accept(replace(request, headers=wrong))
-                judge.that(tells_the_same(node, request, answer, other), "the answer without a key", other.value)
+                got, expected = but_for_what_is_new(node, request, other, answer)
+                judge.same(got, expected, "the answer with a wrong key", at=other.exchange)
 
 
-def tells_the_same(node: Node, request: OutgoingRequest, answer: Answer, other: Answer) -> bool:
-    """Whether another answer is the same as that of the request, but for what is new in each answer."""
-    one, two = without_order(answer.value), without_order(other.value)
-    if same(one, two) or not isinstance(one, dict):
-        return same(one, two)
+def but_for_what_is_new(node: Node, request: OutgoingRequest, other: Answer, answer: Answer) -> tuple[object, object]:
+    """Another answer and that of the request, without the members that are new each time the request is sent."""
+    got, expected = without_order(other.value), without_order(answer.value)
+    if same(got, expected) or not isinstance(expected, dict):
+        return got, expected
     again = node.session.accept(request)[0].value
-    return all(same(member(two, name), value) for name, value in one.items() if same(member(again, name), value))
+    kept = [name for name, value in expected.items() if same(member(again, name), value)]
+    return {name: member(got, name) for name in kept}, {name: expected[name] for name in kept}
 
 
 def without_order(value: object) -> object:

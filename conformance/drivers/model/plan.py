@@ -50,7 +50,7 @@ class Planner:
         plan = _Plan(self)
         for one in drawn:
             act = meant(one, plan.world, self.operations, label=str(len(plan.acts) + 1))
-            if act is not None and not plan.add(act, one):
+            if act is not None and not plan.add(act, one) and not act.by_owner:
                 plan.add(replace(act, by=act.account), one)
         return tuple(plan.acts)
 

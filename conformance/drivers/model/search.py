@@ -19,9 +19,9 @@ from conformance.problems import Inconclusive
 SHRINKING = 80
 """The most sequences that are played to shrink a failing one."""
 BYTES = 19
-"""The bytes of a drawn act, which uses the first. One draw for each act, instead of one for each number, keeps
-shrinking fast. Hypothesis now and then draws a constant of the modules that are loaded, so that a sequence would hang
-on what else runs: no constant is as long as this.
+"""The bytes of a drawn act, which uses the first eight. One draw for each act, instead of one for each number, keeps
+shrinking fast. Hypothesis now and then draws a constant of the modules that are loaded, and a sequence would hang on
+what else runs: no constant of this project is as long.
 """
 DRAWS = 10
 """How often Hypothesis draws for one sequence: its first draw is always the simplest."""
