@@ -39,7 +39,7 @@ HEADERS = ("x-api-key", "bearer")
 IDENTITY = ("wallet_address", "derivation_path")
 
 
-@case("mints", requirements=["MINT-080", "MINT-090", "MINT-210", "WSIG-080"])
+@case("mints", requirements=["MINT-080", "MINT-090", "MINT-210", "WSIG-030", "WSIG-080"])
 def mints(judge: Judge, node: Node) -> None:
     """Any wallet's signature mints a secret of 32 bytes, a wallet and its path."""
     carol = node.wallets.new("carol")
@@ -47,7 +47,7 @@ def mints(judge: Judge, node: Node) -> None:
     with judge("MINT-080", "MINT-210"):
         minted = node.session.accept(request)[0].value
     key, address, path = (member(minted, name) for name in ("usage_api_key", "wallet_address", "derivation_path"))
-    with judge("MINT-080"):
+    with judge("MINT-080", "WSIG-030"):
         judge.that(is_checked_address(address), "a wallet_address (0x, 40 hex digits, EIP-55)", address)
         judge.that(path not in (None, MISSING), "a derivation_path", path)
         judge.that(isinstance(key, str), "a usage_api_key", key)

@@ -30,14 +30,14 @@ OWN_HASH = {"chain.admin_hash_meaning": "api_key_hash"}
 CONTRACT_SIGNATURES = "env.erc1271_outside_convert"
 
 
-@case("mints", requirements=["MINT-010", "MINT-210", "WSIG-080"])
+@case("mints", requirements=["MINT-010", "MINT-210", "WSIG-010", "WSIG-080"])
 def mints(judge: Judge, node: Node) -> None:
     """Any wallet's signature mints a wallet with its path; no key, no account and no ether are asked for."""
     carol = node.wallets.new("carol")
     with judge("MINT-010", "MINT-210"):
         minted = node.session.accept(node.minting.request(MINT, carol))[0].value
     address, path = member(minted, "wallet_address"), member(minted, "derivation_path")
-    with judge("MINT-010"):
+    with judge("MINT-010", "WSIG-010"):
         judge.that(is_checked_address(address), "a wallet_address (0x, 40 hex digits, EIP-55)", address)
         judge.that(path not in (None, MISSING), "a derivation_path", path)
     with judge("WSIG-080"):

@@ -112,20 +112,21 @@ ABOUT_ONE_THING: Sequence[tuple[type[Departure], frozenset[str], str]] = (
     (SecretTold, ABOUT_SECRETS, "ERR-160"),
     (ServerFaultAtRefusal, ABOUT_ANSWERS_OF_REFUSALS, RECOGNISABLE),
     (OtherKeyUsed, ABOUT_KEYS_OF_WALLETS, "PKP-170"),
+    (LeakyRefusal, ABOUT_ANSWERS_OF_REFUSALS, RECOGNISABLE),
     (MalformedRefusal, ABOUT_BODIES, "EP-010"),
 )
 """Kinds of failure that contradict nothing but these, and which of them also in cases that are not about it: every
-refusal that tells a secret, is a server fault or broken JSON, every run that uses another key.
+refusal that tells a secret or what a success gives, is a server fault or broken JSON, every run that uses another key.
 """
-ABOUT_ACCEPTED = frozenset({"BILL-140", "BILL-150", "BILL-220", "LIM-050", "LIST-150", "LIST-170"})
+ABOUT_ACCEPTED = frozenset({"BILL-140", "BILL-150", "BILL-220", "EP-010", "LIM-050", "LIST-150", "LIST-170"})
 """Requirements on what an accepted request does, shows or costs."""
 
 
 OF_ITS_OWN_DESCRIPTION = frozenset({"VER-050"})
 """What a node says of itself: an answer that contradicts it does so whatever else is wrong."""
-ABOUT_ACCOUNT_KEYS = frozenset({"AKEY-070", "AUTH-010"})
-"""Requirements that account keys open everything in `X-Api-Key`. Nearly every case sends them so: what is refused for
-another reason, the case about that request charges."""
+ABOUT_KEYS = frozenset({"AKEY-070", "AUTH-010", "AUTH-060"})
+"""Requirements on what account keys open in `X-Api-Key`, and on what is open to all. Nearly every case sends requests
+so: what is refused for another reason, the case about that request charges."""
 
 ABOUT_PATHS = frozenset({"EP-020"})
 """Requirements on where endpoints are: one that asks for a key is there."""
@@ -139,7 +140,7 @@ def _contradicted(problem: Departure, charged: Sequence[str], run: CaseRun) -> t
     """
     if isinstance(problem, NotAccepted):
         about_key = _refused_as({"unauthenticated", "forbidden"}, problem, run)
-        beside = ABOUT_ACCEPTED | (ABOUT_PATHS if about_key else ABOUT_ACCOUNT_KEYS)
+        beside = ABOUT_ACCEPTED | (ABOUT_PATHS if about_key else ABOUT_KEYS)
         return _beside([name for name in charged if name not in beside], _demanding("refusal"))
     if isinstance(problem, NotRefused):
         about_others = _beside([name for name in charged if name not in ABOUT_REFUSALS], _demanding("acceptance"))

@@ -158,6 +158,16 @@ def mints_need_no_key(session: Session) -> None:
             raise NotAccepted(f"acceptance (2xx) of {operation} without a key", answer.summary, answer.exchange)
 
 
+def envelopes_are_taken(session: Session) -> None:
+    """A mint with a valid envelope is accepted. Where one operation alone refuses it, that is not about envelopes."""
+    minting = Minting(session)
+    with set_up():
+        admin = Wallets(session).new("minter")
+    answers = [session.send(minting.request(operation, admin)) for operation in ENVELOPES]
+    if not any(answer.accepted for answer in answers):
+        raise NotAccepted("acceptance (2xx) of a mint with a valid envelope", answers[0].summary, answers[0].exchange)
+
+
 TRIALS: Mapping[str, Callable[[Session], None]] = {
     "the keys of accounts": account_keys_open_something,
     "refusals in JSON": refusals_are_json,
@@ -168,6 +178,7 @@ TRIALS: Mapping[str, Callable[[Session], None]] = {
     "hashes in lists of actions": actions_are_listed_by_hashes,
     "looks at the balance": looks_are_free,
     "mints without a key": mints_need_no_key,
+    "envelopes": envelopes_are_taken,
     **{
         f"{operation} after additions": partial(lists_follow_additions, operation=operation)
         for operation in ("list_groups", "list_api_keys", "list_wallets", "list_actions")

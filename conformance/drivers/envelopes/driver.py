@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
@@ -55,7 +55,7 @@ def compile_typed_data(form: TypedDataCase, context: CompileContext) -> Callable
     def program(run: CaseRun) -> None:
         forms = typed_data_forms(run.profile)
         fitting: dict[Flow, list[Row]] = {
-            flow: [row for row in rows if row.goes_to(flow, forms)]
+            flow: [row for row in rows if row.goes_to(flow, forms) and not row.form.instead]
             for flow in PRIMARY_TYPES
             if flow in form.flows and offered(flow, run.profile)
         }
@@ -72,7 +72,8 @@ def compile_typed_data(form: TypedDataCase, context: CompileContext) -> Callable
             chain_id(run)
         untried = _flows_of_each(fitting) - _flows_of_each(chosen)
         accounts = EnvelopeAccounts(run, CONVERSION in chosen)
-        trial = EnvelopeTrial(run, accounts, form.exact_time, UnchangedState(run), untried)
+        instead = [row for row in rows if row.form.instead]
+        trial = EnvelopeTrial(run, accounts, form.exact_time, UnchangedState(run), untried, instead)
         trial.try_flows({flow: some for flow, some in chosen.items() if some})
 
     return program
@@ -178,6 +179,10 @@ class EnvelopeTrial:
     unchanged: UnchangedState
     untried: Mapping[str, int]
     """In how many further flows each row would be sent in a full run, by its label."""
+    instead: Sequence[Row]
+    """What a node may take that refuses the valid envelope."""
+    refused: dict[str | None, str] = field(default_factory=dict)
+    """By form, the row that the valid envelope was first refused in."""
 
     def try_flows(self, chosen: Mapping[Flow, Sequence[Row]]) -> None:
         """Send all rows, the accepted ones first. Read the lists before and after the others, which change nothing.
@@ -209,22 +214,35 @@ class EnvelopeTrial:
     def _try_rows(self, flow: Flow, rows: Sequence[Row], refusals: Refusals | None, failures: list[Departure]) -> None:
         """Send each row, whatever becomes of the others; add the departures to `failures`.
 
-        Where the unchanged envelope is refused in a form, further accepted rows of this form say nothing of their own.
+        Where the unchanged envelope is refused in a form, other accepted rows of this form say nothing of their own, in
+        whichever flow.
         """
-        refused_forms = set()
         for row in rows:
             try:
                 with labelled(f"{row.label} ({flow}{self._untried(row)})"), charging(row.form.judges):
                     self._try_row(flow, row, refusals)
             except Departure as problem:
-                if row.form.accepted and row.form.form in refused_forms:
+                if row.form.accepted and self.refused.get(row.form.form, row.label) != row.label:
                     continue
                 if _is_valid(row.form.model_copy(update={"form": VALID.form})):
-                    refused_forms.add(row.form.form)
+                    self.refused.setdefault(row.form.form, row.label)
+                    self._try_instead(flow, problem)
                 failures.append(problem)
                 self.unchanged.forget()
                 if flow == CONVERSION and refusals is not None:
                     return  # the account of the refused rows may be converted by now
+
+    def _try_instead(self, flow: Flow, refusal: Departure) -> None:
+        """Charge the refusal of the valid envelope with what the node has in place of the specified, if that is found.
+
+        All flows have the same envelope, and a conversion would take an account: one of the others tells it.
+        """
+        for row in self.instead if flow != CONVERSION else ():
+            with labelled(row.label):
+                if any(answer.accepted for _, answer in self._send(flow, row)):
+                    refusal.requirements += tuple(row.form.judges or ())
+                    refusal.got = f"{refusal.got}; it takes the envelope of {row.label}"
+                    return
 
     def _untried(self, row: Row) -> str:
         number = self.untried.get(row.label, 0)

@@ -76,6 +76,9 @@ class EnvelopeRow(Form):
     """How often the request is sent. A mint must give another wallet each time."""
     refused_after: Annotated[int, Field(ge=1)] | None = None
     """Seconds after which the same request, accepted before, must be refused; needs `clock_control`."""
+    instead: bool = False
+    """Whether it is sent only where the valid envelope was refused. If the node takes it, the refusal breaks what this
+    row `judges`, too: that is what the node has in place of the specified."""
     judges: list[str] | None = None
     """The requirements of the case that a departure of the row breaks: with none of them the row only prepares.
     Default: all of them, where no row of the case says what it judges."""

@@ -143,6 +143,8 @@ def _check(row: EnvelopeRow, case: TypedDataCase, context: CompileContext) -> No
         raise context.at("signs").problem(
             BadShape, "a row says either `signs` or `over`, and with `signs` it is refused"
         )
+    if row.instead and (row.accepted or not row.judges):
+        raise context.at("instead").problem(BadShape, "a row that is sent instead is no accepted one, and `judges`")
     if unknown := set(row.flows or ()) - set(case.flows):
         raise context.at("flows").problem(BadShape, f"the case does not go to {', '.join(sorted(unknown))}")
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from conformance.selftest.tools.alter import silence, wrap
-from conformance.selftest.tools.alter_envelopes import Check, refuse
+from conformance.selftest.tools.alter_envelopes import About, Check, address_in, around_verdict, members_of, refuse
 from conformance.selftest.tools.mutant import mutant, row
+from conformance.values.typed_data import digest, envelope
 from reference_node.chain.interface import Address
 from reference_node.node import Node
+from reference_node.permission.signatures import parse_signature, recover
 from reference_node.permission.typed_data import Members, domain_name
 
+Envelope = dict[str, Any]
+"""The members of an envelope that is altered in any of them."""
 LOWEST_64_BITS = 2**64 - 1
 
 
@@ -47,28 +52,57 @@ def domain_is_compared_in_part(node: Node, read: Callable[[Members, int, str], M
     wrap(node.envelopes, "check_domain", lambda check, domain, *ours: check(read(domain, *ours), *ours))
 
 
+def _other_chain_id(document: Envelope) -> None:
+    document["domain"]["chainId"] = int(document["domain"]["chainId"])
+
+
+def _other_version(document: Envelope) -> None:
+    document["domain"]["version"] = "2"
+
+
+def _other_name(document: Envelope) -> None:
+    document["domain"]["name"] = document["domain"]["name"].removesuffix(" ChainSecured")
+
+
+def _no_version(document: Envelope) -> None:
+    del document["types"]["EIP712Domain"][1], document["domain"]["version"]
+
+
+def _other_order(document: Envelope) -> None:
+    document["types"][document["primaryType"]].reverse()
+
+
 @mutant(
-    "ENV-010",
-    "ENV-020",
-    "ENV-030",
-    "ENV-130",
-    "ENV-170",
-    "ENV-180",
-    "ENV-190",
-    "WSIG-010",
-    "WSIG-030",
-    "WSIG-040",
+    each=[
+        row("chain-id-as-an-integer", _other_chain_id, breaks="ENV-010 ENV-190"),
+        row("second-version", _other_version, breaks="ENV-010 ENV-180"),
+        row("brand-alone", _other_name, breaks="ENV-010 ENV-170"),
+        row("domain-without-version", _no_version, breaks="ENV-010 ENV-020"),
+        row("message-turned-round", _other_order, breaks="ENV-010 ENV-030"),
+    ],
     also="BILL-230 ENV-250 ENV-270 ENV-290 ENV-310 ENV-420 ENV-430 MINT-010 MINT-080 MINT-210 MODE-010",
 )
-def chain_id_has_to_be_an_integer(node: Node) -> None:
-    """Accept the chain id only as a JSON integer."""
+def another_envelope_is_demanded(node: Node, alter: Callable[[Envelope], None]) -> None:
+    """Take only envelopes that differ from the specified in one thing; the label says which."""
 
-    def check(original: Check, domain: Members, chain_id: int, title: str) -> None:
-        if domain["chainId"] != chain_id:
-            raise refuse("typed-data-chain-id")
-        original(domain, chain_id, title)
+    def verify(_: Check, data: object, signature: object, about: About) -> object:
+        address = address_in(data) or b""
+        document: Envelope = envelope(
+            str(about["flow"]),
+            name=domain_name(str(about["title"])),
+            chain_id=int(str(about["chain_id"])),
+            address=f"0x{address.hex()}",
+            issued_at=int(str(about["now"])),
+        )
+        alter(document)
+        sent = members_of(data)
+        if any(sent.get(name) != document[name] for name in ("types", "primaryType", "domain")):
+            raise refuse("typed-data-not-canonical")
+        if recover(digest(sent), parse_signature(signature)) != address:
+            raise refuse("signature-mismatch")
+        return address
 
-    wrap(node.envelopes, "check_domain", check)
+    around_verdict(node, verify)
 
 
 @mutant("ENV-420")
