@@ -141,19 +141,17 @@ def removal_takes_the_group_away(judge: Judge, node: Node) -> None:
         judge.that(len(listed) <= most and not gone, f"at most {most} groups, the others as before", listed)
         return listed
 
-    with judge("GRPLIFE-180"):
-        node.session.accept(replace(by_hand, body=written({wire: printed(quoted)})))
-    with judge("GRPLIFE-100", "GRPLIFE-180", why="remove_group takes a group away"):
-        # That it is this group which is gone, and no other, is for the next removal: it sends the id in quotes, too.
-        count = len(left(len(groups) - 1))
+    count = len(groups) - 1
     node.groups.remove(alice, group_id(named))
     for size in (1, None):
         with judge("GRPLIFE-100", why="remove_group takes away the group that it names, and no other"):
-            judge.same(
-                len(left(count - 1, kept, second, as_number, last, page_size=size)), count - 1, "the groups left"
-            )
+            rest = left(count, quoted, kept, second, as_number, last, page_size=size)
+            judge.same(len(rest), count, "the groups left")
     with judge("GRPLIFE-190"):
         node.session.accept(replace(by_hand, body=written({wire: group_id(as_number)})))
+        judge.same(len(left(count - 1, quoted, kept, second, last)), count - 1, "the number of groups left")
+    with judge("GRPLIFE-180"):
+        node.session.accept(replace(by_hand, body=written({wire: printed(quoted)})))
         judge.same(len(left(count - 2, kept, second, last)), count - 2, "the number of groups left")
 
 
@@ -193,6 +191,7 @@ def listed_id_goes_back_verbatim(judge: Judge, node: Node) -> None:
     on = two_equal_groups(node)
     node.actions.add(on.alice, on.y)
     g = member(member(node.groups.list(on.alice), "-1"), "id")
+    group_id(g)  # it is one
     calls: list[tuple[str, dict[str, object]]] = [
         ("add_pkp_to_group", {"pkp_id": on.q.id}),
         ("remove_pkp_from_group", {"pkp_id": on.p.id}),

@@ -49,7 +49,7 @@ def refusals_call_text_json(node: Node) -> None:
     change_refused(node, SERVED, lambda _, given: replace(given, body=b"Error: refused"))
 
 
-@mutant("EP-010", also="VER-050")
+@mutant("EP-010", also="EP-320 VER-050")
 def cid_is_a_bare_word(node: Node) -> None:
     """Answer the CID from `get_service_action_ipfs_id` without the quotes of a JSON string."""
     change_accepted(node, "get_service_action_ipfs_id", lambda _, given: _text(200, json.loads(given.body)))

@@ -23,7 +23,7 @@ def conversion_takes_no_bearer(node: Node) -> None:
     answer_instead(node, CONVERSION, refusal(401), lambda request: header(request, b"authorization"))
 
 
-@mutant("ENV-460", also="MODE-270")
+@mutant("ENV-460", also="MODE-240 MODE-270")
 def envelopes_convert_one_account(node: Node) -> None:
     """Accept a conversion's envelope once, whichever account it is sent for."""
     good_once(node, Flow.CONVERT_ACCOUNT)

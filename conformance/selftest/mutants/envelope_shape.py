@@ -11,7 +11,7 @@ from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.alter_envelopes import About, Check, around_verdict, members_of, read_as, refuse
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
-from reference_node.permission.typed_data import MESSAGE_FIELDS, Flow, Members, domain_name
+from reference_node.permission.typed_data import MESSAGE_FIELDS, SIZE_LIMIT, Flow, Members, domain_name
 
 PARTS = ("types", "primaryType", "domain", "message")
 """The members of an envelope, in the order of the specification."""
@@ -52,7 +52,7 @@ def strings_are_read_with_indulgence(node: Node, change: Callable[[Members, Abou
 
     def verify(original: Check, data: object, signature: object, about: About) -> object:
         document = members_of(data)
-        if isinstance(data, str):
+        if isinstance(data, str) and len(data) <= SIZE_LIMIT:
             with suppress(KeyError, TypeError, ValueError):
                 change(document, about)
                 return original(document, signature, **about)

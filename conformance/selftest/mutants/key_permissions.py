@@ -50,7 +50,7 @@ def refused_removal_is_done(node: Node) -> None:
 
 @mutant(
     each=[
-        row("update_group", breaks="AUTH-080", also="AUTH-090 UKEY-110 UKEY-150 UKEY-190 UKEY-230"),
+        row("update_group", breaks="AUTH-080", also="AUTH-090 SCOPE-140 UKEY-110 UKEY-150 UKEY-190 UKEY-230"),
         row("delete_action", breaks="AUTH-080", also="AUTH-090 SCOPE-150"),
         row("add_usage_api_key", breaks="AUTH-100 AUTH-160", also="AUTH-210"),
     ]

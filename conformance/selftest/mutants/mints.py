@@ -85,8 +85,8 @@ def mint_believes_any_signature(node: Node, flow: Flow) -> None:
 
 @mutant(
     each=[
-        row("wallet", WALLET_MINT, breaks="MINT-180", also="PKP-110"),
-        row("usage-key", KEY_MINT, breaks="MINT-100 MINT-190", also="UKEY-420"),
+        row("wallet", WALLET_MINT, breaks="MINT-180", also="PKP-110 WSIG-080"),
+        row("usage-key", KEY_MINT, breaks="MINT-100 MINT-190", also="UKEY-420 WSIG-080"),
     ]
 )
 def same_mint_again_gives_the_same(node: Node, operation: str) -> None:

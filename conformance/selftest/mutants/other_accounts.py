@@ -39,15 +39,20 @@ def additions_reach_groups_of_the_same_number(node: Node) -> None:
 @mutant("ACC-110", also="ACT-020")
 def groups_list_labels_of_other_accounts(node: Node) -> None:
     """List in a group, for an action that its account did not register, the labels that another account gave it."""
-    given: dict[bytes, Action] = {}
+    given: dict[bytes, tuple[int, Action]] = {}
 
     def add(write: Write, key: int, action: bytes, *labels: str) -> None:
         write(key, action, *labels)
-        given[action] = Action(action, *labels)
+        given[action] = account_of(node, key), Action(action, *labels)
 
     def listed(read: Callable[..., list[Action]], account: int, *asked: int) -> list[Action]:
         own = {action.cid_hash for action in actions_of(node, account)}
-        return [one if one.cid_hash in own else given.get(one.cid_hash, one) for one in read(account, *asked)]
+        items = read(account, *asked)
+        others = [given.get(item.cid_hash, (account, item)) for item in items]
+        return [
+            item if item.cid_hash in own or maker == account else other
+            for item, (maker, other) in zip(items, others, strict=True)
+        ]
 
     wrap(node.accounts, "add_action", add)
     wrap(node.accounts, "actions_in_group", listed)

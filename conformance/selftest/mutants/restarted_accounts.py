@@ -250,7 +250,7 @@ def restart_makes_runs_free(node: Node) -> None:
         wrap(node.runs, "price", lambda _: 0)
 
 
-@mutant("BILL-150", also="BILL-020", restarts=True)
+@mutant("BILL-150", also="BILL-020 LIM-050 LIST-150", restarts=True)
 def restart_bills_lists(node: Node) -> None:
     """Charge a cent for each list after a restart."""
     if restarts_of(node):

@@ -97,12 +97,12 @@ def _change_lists(
 
 @mutant(
     each=[
-        row("groups", "list_groups", None, breaks="GRPLIFE-010"),
-        row("usage-keys", "list_api_keys", None, breaks="KEYLIFE-010"),
+        row("groups", "list_groups", None, breaks="GRPLIFE-010", also="EP-200"),
+        row("usage-keys", "list_api_keys", None, breaks="KEYLIFE-010", also="EP-150"),
         row("wallets", "list_wallets", None, breaks="EP-230"),
-        row("actions", "list_actions", False, breaks="EP-280"),
-        row("actions-of-groups", "list_actions", True, breaks="EP-360"),
-        row("wallets-of-groups", "list_wallets_in_group", None, breaks="EP-370"),
+        row("actions", "list_actions", False, breaks="EP-280", also="EP-260"),
+        row("actions-of-groups", "list_actions", True, breaks="EP-360", also="EP-250"),
+        row("wallets-of-groups", "list_wallets_in_group", None, breaks="EP-370", also="EP-240"),
     ],
     restarts=True,
 )
