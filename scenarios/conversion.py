@@ -64,15 +64,19 @@ def refused_to_write(node: Node, adds: Accepted, key: str) -> None:
     must_refuse(node.session, adds.changed(), ["any"], control=adds, unchanged=reads)
 
 
-@case("converts", requirements=["MODE-010", "WSIG-020"], needs=NEEDS, uses=[ANY_KEY_LISTS])
+@case("converts", requirements=["MODE-010", "MODE-110", "WSIG-020"], needs=NEEDS, uses=[ANY_KEY_LISTS])
 def converts(judge: Judge, node: Node) -> None:
     """A master key and the new admin's signature convert the account; the old key then writes nothing."""
     alice, carol = node.accounts.new().key, node.wallets.new("carol")
     key, adds = node.usage_keys.add(alice, ALL_PERMISSIONS).key, node.groups.add(alice).accepted
-    with judge():
+    with judge("MODE-010", "WSIG-020"):
         answer = node.session.accept(node.accounts.conversion(alice, carol))[0].value
         judge.that(member(answer, "api_key") is MISSING, "a conversion that answers no key", answer)
     with judge("MODE-010"):
+        if node.session.send(adds.changed()).accepted:  # the old key may write on, or the account is not converted
+            again = node.session.send(node.accounts.conversion(alice, node.wallets.new("dave")))
+            judge.that(not again.accepted, "an account that is converted, and not a second time", again.summary)
+    with judge("MODE-110"):
         refused_to_write(node, adds, key)
 
 

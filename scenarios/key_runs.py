@@ -191,7 +191,7 @@ def other_scopes_run_nothing(judge: Judge, node: Node) -> None:
     # Whether a usage key may fill a group at its creation is for the profile (SCOPE-130); to run there it may not.
     on.may(node.groups.creation(key, "open", pkp_ids=[ZERO_HASH], cid_hashes=[node.groups.all_actions]))
     for action in (on.x, on.y):
-        on.refused(key, action, control, "SCOPE-110", "SCOPE-120")
+        on.refused(key, action, control, "SCOPE-110")
     node.usage_keys.update(on.alice, key, permissions.but({"execute_in_groups": [own]}))
     on.runs(key, on.x, "AUTH-080")
     on.refused(key, on.y, control, "AUTH-080")

@@ -112,7 +112,7 @@ ABOUT_ONE_THING: Sequence[tuple[type[Departure], frozenset[str], str]] = (
     (SecretTold, ABOUT_SECRETS, "ERR-160"),
     (ServerFaultAtRefusal, ABOUT_ANSWERS_OF_REFUSALS, RECOGNISABLE),
     (OtherKeyUsed, ABOUT_KEYS_OF_WALLETS, "PKP-170"),
-    (LeakyRefusal, ABOUT_ANSWERS_OF_REFUSALS, RECOGNISABLE),
+    (LeakyRefusal, frozenset({RECOGNISABLE}), RECOGNISABLE),
     (MalformedRefusal, ABOUT_BODIES, "EP-010"),
 )
 """Kinds of failure that contradict nothing but these, and which of them also in cases that are not about it: every

@@ -143,7 +143,7 @@ def proof_pays_once(node: Node, operation: str) -> None:
     intercept(node, operation, handler)
 
 
-@mutant("BILL-260", each=ENDPOINTS, also="BILL-070")
+@mutant("BILL-260", each=ENDPOINTS, also="BILL-070 BILL-230")
 def first_wallet_is_everybody(node: Node, operation: str) -> None:
     """Take each proof in `{operation}` for the first one that was accepted."""
     first: list[object] = []

@@ -53,7 +53,6 @@ OTHER_WRITES = ("create_wallet", "add_action", "update_action_metadata", "delete
 
 @mutant(
     "MODE-110",
-    "MODE-010",
     "MODE-230",
     "ERR-080",
     "MODE-370",

@@ -68,8 +68,8 @@ def used_wallet_opens_the_keys_of_others(node: Node) -> None:
 
 @mutant(
     each=[
-        row("minted", "create_wallet_with_signature", breaks="PKP-080", also="EXEC-050 EXEC-200"),
-        row("of-any-account", "create_wallet", breaks="PKP-150", also="EXEC-050 EXEC-200"),
+        row("minted", "create_wallet_with_signature", breaks="PKP-080", also="EXEC-050 EXEC-090 EXEC-200"),
+        row("of-any-account", "create_wallet", breaks="PKP-150", also="EXEC-050 EXEC-090 EXEC-200"),
     ]
 )
 def all_wallets_are_all_of_the_node(node: Node, operation: str) -> None:

@@ -6,6 +6,7 @@ import itertools
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from urllib.parse import parse_qs
 
 from conformance.selftest.tools.accounts import View, account_of, change_list
@@ -150,16 +151,16 @@ def writes_renew_what_was_read(node: Node, way: Callable[[Received], object]) ->
     ],
 )
 def what_was_taken_out_stays_out(node: Node, leaves: str, joins: str, named: int) -> None:
-    """Accept `{joins}` after `{leaves}` of the same, and write nothing."""
-    gone: set[tuple[object, ...]] = set()
+    """Accept `{joins}` after `{leaves}` of the same, and take it out again at once."""
+    gone: dict[tuple[object, ...], Callable[[], object]] = {}
 
     def leave(write: Callable[..., object], key: int, *arguments: object) -> None:
         write(key, *arguments)
-        gone.add((account_of(node, key), *arguments[:named]))
+        gone[account_of(node, key), *arguments[:named]] = partial(write, key, *arguments)
 
     def join(write: Callable[..., object], key: int, *arguments: object) -> None:
-        if (account_of(node, key), *arguments[:named]) not in gone:
-            write(key, *arguments)
+        write(key, *arguments)
+        gone.get((account_of(node, key), *arguments[:named]), lambda: None)()
 
     wrap(node.accounts, leaves, leave)
     wrap(node.accounts, joins, join)

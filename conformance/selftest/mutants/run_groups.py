@@ -57,7 +57,7 @@ def a_wildcard_counts_only_alone(node: Node) -> None:
     decide(node, alone)
 
 
-@mutant("GRP-120", also="AUTH-080 ERR-100 EXEC-030 EXEC-070 EXEC-090 GRP-150 UKEY-270 UKEY-290 UKEY-300")
+@mutant("GRP-120", also="AUTH-080 ERR-100 EXEC-030 EXEC-070 EXEC-090 GRP-150 SCOPE-110 UKEY-270 UKEY-290 UKEY-300")
 def wildcards_hold_in_every_group(node: Node) -> None:
     """Let a group with both wildcards count for every key of the account."""
 

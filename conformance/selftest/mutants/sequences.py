@@ -171,7 +171,10 @@ def late_keys_manage_no_actions(node: Node) -> None:
     wrap(node.accounts, "add_action_to_group", add)
 
 
-@mutant("EXEC-010", also="AUTH-150 AUTH-160 EXEC-090 EXEC-240 EXEC-250 EXEC-350 SCOPE-020 SCOPE-090 UKEY-260 UKEY-280")
+@mutant(
+    "EXEC-010",
+    also="AUTH-150 AUTH-160 EXEC-090 EXEC-240 EXEC-250 EXEC-350 PKP-060 SCOPE-020 SCOPE-090 UKEY-260 UKEY-280",
+)
 def late_keys_run_nothing(node: Node) -> None:
     """Refuse usage keys to run after nine writes of the account."""
     late = _late(node)
