@@ -509,8 +509,9 @@ def action_metadata(judge: Judge, node: Node) -> None:
         must_be_listed(hash_of_y)
     # What is registered anew starts from its own texts: nothing of the deleted metadata comes back.
     labels[hash_of_x] = "anew", "fourth"
-    with judge("EP-280"):
+    with judge("EP-280", why="an action that was deleted and added anew is listed"):
         register(x)
+        judge.same(len(node.actions.list(alice)), 2, "the number of listed actions")
     with judge("EP-290", "EP-280", why="an action that was deleted and added anew shows its new labels"):
         must_be_listed(hash_of_x, hash_of_y)
 

@@ -9,7 +9,7 @@ from enum import Enum
 import httpx
 
 from conformance.endpoints.canonical import canonical, descend, with_id_as_listed
-from conformance.problems import Malformed, MalformedRefusal
+from conformance.problems import Malformed, NotJson
 from conformance.profile import Operation
 from conformance.values.json_text import parse
 from conformance.values.json_values import MISSING, Missing
@@ -122,8 +122,7 @@ class Answer:
             if self._may_be_text:
                 return self.text
             got = self.summary if HTML.match(self.text) else f"{problem}: {self.text[:200]}"
-            kind = MalformedRefusal if 400 <= self.status < 500 else Malformed
-            raise kind("a JSON body", got, self.exchange) from None
+            raise NotJson("a JSON body", got, self.exchange) from None
 
     @property
     def _may_be_text(self) -> bool:

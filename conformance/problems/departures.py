@@ -76,8 +76,8 @@ class Malformed(Departure):
     cause = "the answer cannot be read"
 
 
-class MalformedRefusal(Malformed):
-    """A refusal whose body calls itself JSON and is none: this contradicts EP-010, whatever the request was about."""
+class NotJson(Malformed):
+    """A body that has to be JSON and is none: this contradicts EP-010, whatever the request was about."""
 
 
 class ServerFault(Departure):

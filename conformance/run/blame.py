@@ -17,8 +17,8 @@ from conformance.problems import (
     Departure,
     Inconclusive,
     LeakyRefusal,
-    MalformedRefusal,
     NotAccepted,
+    NotJson,
     NotRefused,
     OtherKeyUsed,
     SecretTold,
@@ -100,6 +100,8 @@ ABOUT_ANSWERS_OF_REFUSALS = frozenset({"EP-030", "ERR-140", "LIST-100"})
 """Requirements that a refusal is no success and no server fault."""
 ABOUT_SECRETS = frozenset({"AKEY-050", "ERR-160", "PKP-090", "UKEY-360"})
 """Requirements that answers tell no secret."""
+ABOUT_GIVEN = frozenset({"ERR-140", "WSIG-100"})
+"""Requirements that a refusal does not give what a success gives."""
 RECOGNISABLE, LEAST_OF_REFUSALS = "ERR-140", 400
 """What every answer with a lower status to a request that must be refused contradicts, also in cases that are not about
 it: it is no success, and says that the request was not refused either.
@@ -107,16 +109,16 @@ it: it is no success, and says that the request was not refused either.
 ABOUT_KEYS_OF_WALLETS = frozenset({"EXEC-190", "MODE-060", "PKP-100", "PKP-170"})
 """Requirements that a run uses the key of the wallet that it names."""
 ABOUT_BODIES = frozenset({"EP-010"})
-"""The requirement that bodies are JSON, those of refusals, too, where they call themselves so."""
+"""The requirement that bodies are JSON: also those of refusals, where they call themselves so."""
 ABOUT_ONE_THING: Sequence[tuple[type[Departure], frozenset[str], str]] = (
     (SecretTold, ABOUT_SECRETS, "ERR-160"),
     (ServerFaultAtRefusal, ABOUT_ANSWERS_OF_REFUSALS, RECOGNISABLE),
     (OtherKeyUsed, ABOUT_KEYS_OF_WALLETS, "PKP-170"),
-    (LeakyRefusal, frozenset({RECOGNISABLE}), RECOGNISABLE),
-    (MalformedRefusal, ABOUT_BODIES, "EP-010"),
+    (LeakyRefusal, ABOUT_GIVEN, RECOGNISABLE),
+    (NotJson, ABOUT_BODIES, "EP-010"),
 )
 """Kinds of failure that contradict nothing but these, and which of them also in cases that are not about it: every
-refusal that tells a secret or what a success gives, is a server fault or broken JSON, every run that uses another key.
+refusal that tells a secret or what a success gives, or is a server fault, every body that is no JSON, every run that uses another key.
 """
 ABOUT_ACCEPTED = frozenset({"BILL-140", "BILL-150", "BILL-220", "EP-010", "LIM-050", "LIST-150", "LIST-170"})
 """Requirements on what an accepted request does, shows or costs."""

@@ -8,7 +8,17 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
-from conformance.selftest.tools.alter import Answered, Forward, Received, body_of, change_body, intercept, members
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    answer_instead,
+    body_of,
+    change_body,
+    intercept,
+    members,
+    refusal,
+)
 from conformance.selftest.tools.alter_envelopes import (
     CONVERSION,
     About,
@@ -111,6 +121,16 @@ def conversions_have_a_second_less(node: Node) -> None:
         return original(data, signature, **about)
 
     around_verdict(node, verify, CONVERT)
+
+
+@mutant("WSIG-040", also="ENV-410")
+def conversions_want_the_envelope_first(node: Node) -> None:
+    """Refuse a conversion whose body has the signature before the envelope."""
+
+    def turned_round(request: Received) -> bool:
+        return 0 <= request.body.find(b'"signature"') < request.body.find(b'"typed_data"')
+
+    answer_instead(node, CONVERSION, refusal(400), turned_round)
 
 
 @mutant("ENV-320")

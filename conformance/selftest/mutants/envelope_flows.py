@@ -132,7 +132,7 @@ def mints_give_the_signer_back(node: Node) -> None:
     intercept(node, MINTS, handler)
 
 
-@mutant("ERR-140", also="MINT-020 VER-050 WSIG-100")
+@mutant("ERR-140", "WSIG-100", also="MINT-020 VER-050")
 def refused_mints_give_a_wallet_all_the_same(node: Node) -> None:
     """Show a wallet and a path in the refusal of a mint."""
 
