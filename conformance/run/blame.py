@@ -118,18 +118,16 @@ ABOUT_ONE_THING: Sequence[tuple[type[Departure], frozenset[str], str]] = (
     (NotJson, ABOUT_BODIES, "EP-010"),
 )
 """Kinds of failure that contradict nothing but these, and which of them also in cases that are not about it: every
-refusal that tells a secret or what a success gives, or is a server fault, every body that is no JSON, every run that uses another key.
+refusal that tells a secret or what a success gives, or is a server fault, every body that is no JSON, and every run
+that uses another key.
 """
 ABOUT_ACCEPTED = frozenset({"BILL-140", "BILL-150", "BILL-220", "EP-010", "LIM-050", "LIST-150", "LIST-170"})
 """Requirements on what an accepted request does, shows or costs."""
-
-
 OF_ITS_OWN_DESCRIPTION = frozenset({"VER-050"})
 """What a node says of itself: an answer that contradicts it does so whatever else is wrong."""
 ABOUT_KEYS = frozenset({"AKEY-070", "AUTH-010", "AUTH-060"})
 """Requirements on what account keys open in `X-Api-Key`, and on what is open to all. Nearly every case sends requests
 so: what is refused for another reason, the case about that request charges."""
-
 ABOUT_PATHS = frozenset({"EP-020"})
 """Requirements on where endpoints are: one that asks for a key is there."""
 
