@@ -147,7 +147,7 @@ def runs_need_no_key(node: Node) -> None:
     change_request(node, RUN, lambda request: request if presented(request) else under(request, book.accounts[-1]))
 
 
-@mutant("EXEC-090", also="AUTH-080 EXEC-040 EXEC-130 UKEY-330")
+@mutant("EXEC-090", also="AUTH-080 EXEC-040 EXEC-130 PKP-150 UKEY-330")
 def keys_of_other_accounts_run(node: Node) -> None:
     """Try a refused run with the key of each other one of the ten newest accounts."""
     book = key_book(node)
