@@ -8,7 +8,7 @@ from conformance.cases import Judge, case
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.service.bindings import one_group
 from conformance.service.derivations import random_key
-from conformance.service.envelopes import billing_auth
+from conformance.service.envelopes import WALLET_AUTH, billing_auth
 from conformance.service.lists import unchanged_list
 from conformance.service.node import Node
 from conformance.service.refusal import Refusals, must_refuse, was_accepted
@@ -31,14 +31,16 @@ def shows_at_most(judge: Judge, node: Node, request: OutgoingRequest, cents: int
 
 @case("no-credentials", requirements=["BILL-270"], needs=NEEDS, uses=[ENCODING])
 def no_credentials(judge: Judge, node: Node) -> None:
-    """Without key or proof, or with a key that nobody owns, the balance is refused."""
+    """Without key or proof, with a key that nobody owns, or with the admin's bare address, no balance is shown."""
     admin = node.wallets.new("admin")
     node.accounts.convert(node.accounts.new().key, admin)
     control = node.session.accept(node.payments.by_wallet("balance", admin))[1]
-    for key in (None, random_key(node.session.random)):
+    bare = node.session.request("balance")
+    of_nobody = replace(bare, credential=random_key(node.session.random))
+    unproven = replace(bare, headers={WALLET_AUTH: admin.address})
+    for request, refusal in ((bare, "unauthenticated"), (of_nobody, "unauthenticated"), (unproven, "any")):
         with judge.apart():
-            request = node.session.request("balance", key)
-            must_refuse(node.session, request, ["unauthenticated"], control=control, unchanged=[])
+            must_refuse(node.session, request, [refusal], control=control, unchanged=[])
 
 
 @case("each-sees-its-own", requirements=["BILL-260"], needs=NEEDS, uses=[MOVED, CENTS, ENCODING])

@@ -16,7 +16,15 @@ from conformance.selftest.tools.alter import (
     members,
     refusal,
 )
-from conformance.selftest.tools.alter_envelopes import About, good_once, judge_by, read_as, stated_flow, stated_time
+from conformance.selftest.tools.alter_envelopes import (
+    About,
+    address_in,
+    good_once,
+    judge_by,
+    read_as,
+    stated_flow,
+    stated_time,
+)
 from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
@@ -73,7 +81,7 @@ NOTHING_LEFT = answer(200, {"balance_cents": 0, "balance_display": "$0.00"})
     "BILL-240",
     "EP-030",
     also=(
-        "BILL-260 BILL-300 ENV-140 ENV-200 ENV-210 ENV-220 ERR-010 ERR-020 ERR-030 ERR-040 ERR-050 ERR-060 ERR-140 "
+        "BILL-260 BILL-270 BILL-300 ENV-140 ENV-200 ENV-210 ENV-220 ERR-010 ERR-020 ERR-030 ERR-040 ERR-050 ERR-060 ERR-140 "
         "LIM-010 LIM-020"
     ),
 )
@@ -89,6 +97,20 @@ def headers_that_cannot_be_read_show_nothing_left(node: Node) -> None:
     def decide(request: Received, given: Answered) -> Answered:
         proof = dict(request.headers).get(b"x-wallet-auth")
         return given if given.accepted or proof is None or readable(proof) else NOTHING_LEFT
+
+    _without_key(node, decide)
+
+
+@mutant("BILL-270", also="BILL-240")
+def wallets_address_is_its_proof(node: Node) -> None:
+    """Show the balance of a wallet that has proven itself once to whoever sends its address as `X-Wallet-Auth`."""
+    shown: dict[bytes, Answered] = {}
+
+    def decide(request: Received, given: Answered) -> Answered:
+        proof = dict(request.headers).get(b"x-wallet-auth", b"")
+        if given.accepted and (address := address_in(json.loads(base64.b64decode(proof))["typed_data"])):
+            shown[b"0x" + address.hex().encode()] = given
+        return shown.get(proof.lower(), given)
 
     _without_key(node, decide)
 
