@@ -81,8 +81,8 @@ NOTHING_LEFT = answer(200, {"balance_cents": 0, "balance_display": "$0.00"})
     "BILL-240",
     "EP-030",
     also=(
-        "BILL-260 BILL-270 BILL-300 ENV-140 ENV-200 ENV-210 ENV-220 ERR-010 ERR-020 ERR-030 ERR-040 ERR-050 ERR-060 ERR-140 "
-        "LIM-010 LIM-020"
+        "BILL-260 BILL-270 BILL-300 ENV-140 ENV-200 ENV-210 ENV-220 ERR-010 ERR-020 ERR-030 ERR-040 ERR-050 ERR-060 "
+        "ERR-140 LIM-010 LIM-020"
     ),
 )
 def headers_that_cannot_be_read_show_nothing_left(node: Node) -> None:
