@@ -51,16 +51,26 @@ def has_labels(judge: Judge, wallet: object) -> None:
 # ------------------------------------------------------------------------------------------------ what it consists of
 
 
-@case("wallet-joins-its-account", requirements=["ACC-010"], needs=NEEDS, uses=[f"{FIELDS}.wallet.wallet_address"])
+@case(
+    "wallet-joins-its-account",
+    requirements=["ACC-010", "EP-350"],
+    needs=NEEDS,
+    uses=[f"{FIELDS}.wallet.wallet_address"],
+)
 def wallet_joins_its_account(judge: Judge, node: Node) -> None:
     """A wallet that an account's key creates is then one of that account's wallets."""
     _, alice = node.accounts.new(), node.accounts.new().key
     before = pluck(node.pkps.list(alice), "wallet_address")
-    with judge():
+    with judge("ACC-010"):
         address = new_address(node, alice)
         judge.that(ADDRESS.fullmatch(address) is not None, "a wallet_address", address)
         judge.same([one for one in before if same_hex(one, address)], [], "the wallet before it is made")
-        only(node.pkps.list(alice), "wallet_address", address)
+        listed = node.pkps.list(alice)
+    with judge("EP-350"):
+        others = [one for one in pluck(listed, "wallet_address") if one not in before and not same_hex(one, address)]
+        judge.same(others, [], f"wallets that are new in the list, beside {address}, which was answered,")
+    with judge("ACC-010"):
+        only(listed, "wallet_address", address)
 
 
 @case(
@@ -73,8 +83,9 @@ def wallet_has_labels(judge: Judge, node: Node) -> None:
     """Each wallet of an account has a name and a description."""
     alice = node.accounts.new().key
     address = new_address(node, alice)
+    wallet = only(node.pkps.list(alice), "wallet_address", address)
     with judge():
-        has_labels(judge, only(node.pkps.list(alice), "wallet_address", address))
+        has_labels(judge, wallet)
 
 
 @case("wallet-record-on-chain", requirements=["ACC-080"], needs=ON_CHAIN)
@@ -85,8 +96,10 @@ def wallet_record_on_chain(judge: Judge, node: Node) -> None:
     addresses = [new_address(node, alice) for _ in range(2)]
     with judge():
         records = node.contract.items("list_wallets", own)
-        for address in addresses:
-            has_labels(judge, only(records, "walletAddress", address))
+    made = [only(records, "walletAddress", address) for address in addresses]
+    with judge():
+        for wallet in made:
+            has_labels(judge, wallet)
         # Key material is derived from the path, so that two wallets cannot share one.
         judge.distinct(pluck(records, "derivationPath"), "derivation paths of the account's wallets")
 
