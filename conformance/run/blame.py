@@ -172,7 +172,7 @@ def _alone(problem: Departure, charged: Sequence[str]) -> frozenset[str]:
     """What alone of the charged requirements such a departure contradicts, where it is about any of them."""
     if isinstance(problem, StateChanged):
         return ABOUT_STATE if ABOUT_STATE & {*charged} else frozenset({*charged} - ABOUT_REJECTION)
-    if isinstance(problem, (ServerFault, LeakyRefusal)) and RECOGNISABLE in charged:
+    if isinstance(problem, ServerFault) and RECOGNISABLE in charged:
         return ABOUT_ANSWERS_OF_REFUSALS
     return frozenset(charged)
 

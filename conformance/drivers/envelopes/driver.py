@@ -226,13 +226,14 @@ class EnvelopeTrial:
                     continue
                 if _is_valid(row.form.model_copy(update={"form": VALID.form})):
                     self.refused.setdefault(row.form.form, row.label)
-                    self._try_instead(flow, problem)
+                    if isinstance(problem, NotAccepted):
+                        self._try_instead(flow, problem)
                 failures.append(problem)
                 self.unchanged.forget()
                 if flow == CONVERSION and refusals is not None:
                     return  # the account of the refused rows may be converted by now
 
-    def _try_instead(self, flow: Flow, refusal: Departure) -> None:
+    def _try_instead(self, flow: Flow, refusal: NotAccepted) -> None:
         """Charge the refusal of the valid envelope with what the node has in place of the specified, if that is found.
 
         All flows have the same envelope, and a conversion would take an account: one of the others tells it.

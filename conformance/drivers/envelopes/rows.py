@@ -144,7 +144,9 @@ def _check(row: EnvelopeRow, case: TypedDataCase, context: CompileContext) -> No
             BadShape, "a row says either `signs` or `over`, and with `signs` it is refused"
         )
     if row.instead and (row.accepted or not row.judges):
-        raise context.at("instead").problem(BadShape, "a row that is sent instead is no accepted one, and `judges`")
+        raise context.at("instead").problem(
+            BadShape, "a row with `instead` is not `accepted`, and says what it `judges`"
+        )
     if unknown := set(row.flows or ()) - set(case.flows):
         raise context.at("flows").problem(BadShape, f"the case does not go to {', '.join(sorted(unknown))}")
 
