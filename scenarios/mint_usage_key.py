@@ -66,14 +66,16 @@ def mints(judge: Judge, node: Node) -> None:
 )
 def wallet_of_the_secret(judge: Judge, node: Node) -> None:
     """The minted wallet is the one that follows from the secret, where the profile says that it does."""
-    request = node.minting.request(MINT, node.wallets.new("carol"))
+    carol = node.wallets.new("carol")
     with judge():
-        minted = node.session.accept(request)[0].value
+        minted = node.session.accept(node.minting.request(MINT, carol))[0].value
+    address = member(minted, "wallet_address")
+    judge.set_up(not same_hex(address, carol.address), "another wallet than the signer's")
     secret = bytes_of_base64(printed(member(minted, "usage_api_key")))
     with judge("MINT-090"):
         judge.same(len(secret), 32, "the number of secret bytes in `usage_api_key`")
     with judge("MINT-080"):
-        judge.same_hex(member(minted, "wallet_address"), address_of_private_key(secret.hex()), "the minted wallet")
+        judge.same_hex(address, address_of_private_key(secret.hex()), "the minted wallet")
 
 
 @case("beside-a-wallet-mint", requirements=["MINT-100", "WSIG-080"])

@@ -340,9 +340,8 @@ def writes_over_http_emit_events(judge: Judge, node: Node) -> None:
     node.actions.update(alice, hashed_cid(cid), "renamed")
     key = node.usage_keys.add(alice).key
     node.usage_keys.rename(alice, key, "renamed")
-    with judge():
-        sent = node.contract.transactions_after(before, holding=node.label.encode().hex())
-        judge.that(len(sent) >= 6, "a transaction for each of six writes", sent)
+    sent = node.contract.transactions_after(before, holding=node.label.encode().hex())
+    judge.set_up(len(sent) >= 6, "a transaction with its labels for each of six writes")
     for transaction in sent:
         with judge.apart():
             logs = transaction["logs"] if isinstance(transaction["logs"], list) else []

@@ -171,7 +171,8 @@ STAYS: dict[str, Ids] = {
 }
 """Broken when something is not there as before after a conversion: by list or view."""
 FOLLOWS: Ids = ("CHAIN-050",)
-"""Broken when a list over HTTP does not show what the admin wallet wrote to the contract."""
+"""Broken when a list over HTTP does not show what the admin wallet wrote to the contract, and where the contract's view
+is wrong of what the list over HTTP, which is compared before, shows as it has to."""
 CREDIT: dict[str, Ids] = {BUYS: ("BILL-070",), RESTART: ("BILL-070",)}
 """Broken when the balance is wrong after this operation."""
 UNCHARGED, CHARGED = ("BILL-210",), ("BILL-170",)
@@ -237,12 +238,14 @@ def of_view(planned: Planned | None, look: Look, check: Check | None) -> Ids:
     """Requirements that a wrong list or view after the act breaks."""
     if planned is not None and look.what == "balance":
         return UNCHARGED if planned.refused else CREDIT.get(planned.act.operation, CHARGED)
+    if look.on_chain and look.what != "permission":
+        return FOLLOWS
     if planned is None or planned.refused or planned.act.operation == RESTART:
         return ALWAYS
     if look.account != planned.act.account:
         return ANOTHERS
     if planned.sent:
-        return BY_ADMIN if look.on_chain else FOLLOWS
+        return BY_ADMIN if look.on_chain else FOLLOWS  # on the chain it is the contract's decision about a run
     return _of_look(planned.act, look, check)
 
 
@@ -284,11 +287,11 @@ def watched(operations: Sequence[str], *, chain: bool, credit: bool = False) -> 
     reasons = {**BY_ANYBODY, **BY_KEYS}
     tables = [BY_OWNER, MADE, *(table for name, table in reasons.items() if converts or name not in unless_converted)]
     tables += [BY_USAGE_KEY, *([PERMISSION] if chain else [])]
-    names = {*ALWAYS, *ANOTHERS}
+    names = {*ALWAYS, *ANOTHERS, *(FOLLOWS if chain else ())}
     names |= {name for table in tables for operation in chosen & table.keys() for name in table[operation]}
     names |= {name for table in (AFTER, BESIDE) for key, ids in table.items() if key[0] in chosen for name in ids}
     if converts:
-        names |= {*BY_ADMIN, *FOLLOWS, *(name for ids in STAYS.values() for name in ids)}
+        names |= {*BY_ADMIN, *(name for ids in STAYS.values() for name in ids)}
     if credit:
         names |= {*UNCHARGED, *CHARGED, *CREDIT[BUYS]}
     return frozenset(names)

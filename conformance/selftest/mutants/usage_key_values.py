@@ -172,7 +172,7 @@ def equal_requests_give_one_key(node: Node) -> None:
     intercept(node, "remove_usage_api_key", remove)
 
 
-@mutant("UKEY-020", "UKEY-030", also="CHAIN-050")
+@mutant("UKEY-020", "UKEY-030", also="CHAIN-050 MODE-250")
 def contract_is_told_other_labels(node: Node) -> None:
     """Keep the labels of new usage keys in memory, and not in the contract."""
     labels: dict[int, tuple[str, str]] = {}
