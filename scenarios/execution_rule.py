@@ -114,13 +114,13 @@ def unlisted_action(judge: Judge, node: Node) -> None:
 @case("unlisted-wallet", requirements=["EXEC-050"], needs=NEEDS)
 def unlisted_wallet(judge: Judge, node: Node) -> None:
     """A wallet that the group does not list cannot be used by its actions, until the group lists it."""
-    on = two_groups(node)
-    keys = running(node, on.alice, on.key)
+    on = one_group(node)
+    keys, unlisted = running(node, on.alice, on.key), node.pkps.create(on.alice)
     runs = all_sign(node, keys, on.x, on.p)
-    with judge(why="the group lists the action and not the wallet, which another group lists"):
-        all_refused(node, runs, keys, on.x, on.q)
-    node.groups.add_pkp(on.alice, on.g, on.q.id)
-    node.signing.must_sign(on.key, on.x, on.q)
+    with judge(why="the group lists the action and not the wallet, which no group lists"):
+        all_refused(node, runs, keys, on.x, unlisted)
+    node.groups.add_pkp(on.alice, on.g, unlisted.id)
+    node.signing.must_sign(on.key, on.x, unlisted)
 
 
 @case("account-key-needs-a-group", requirements=["EXEC-120"], needs=NEEDS)

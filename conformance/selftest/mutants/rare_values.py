@@ -104,7 +104,7 @@ PATHS = {"create_payment_intent": "billing/create_payment_intent"}
         row("description-over-4096-bytes", breaks="EP-180"),
         row("name-of-64-bytes", breaks="EP-180", also="GRPLIFE-020"),
         row("largest-group-id", breaks="EP-110", also="UKEY-460"),
-        row("deletes-and-runs-anywhere-but-creates-nothing", breaks="EP-130", also="KEYLIFE-020"),
+        row("deletes-and-runs-anywhere-but-creates-nothing", breaks="EP-130", also="ERR-140 KEYLIFE-020 KEYLIFE-040"),
         row("line-separator", breaks="EP-280"),
         row("no-description-and-any-wallet-but-no-action", breaks="EP-160"),
         row("email-without-description", breaks="EP-040"),
