@@ -179,7 +179,7 @@ def refusals_leave_the_contract_alone(judge: Judge, node: Node) -> None:
 
 
 # A message that repeats what was wrong repeats a key as soon as a key stands in the wrong place.
-@case("keys-in-wrong-places", requirements=["ERR-160"], needs=NEEDS)
+@case("keys-in-wrong-places", requirements=["ERR-150", "ERR-160"], needs=NEEDS)
 def keys_in_wrong_places(judge: Judge, node: Node) -> None:
     """A key that stands where it does not belong, or beside what is missing, is not repeated, in whatever spelling."""
     alice = node.accounts.new().key
@@ -202,12 +202,13 @@ def keys_in_wrong_places(judge: Judge, node: Node) -> None:
             (replace(removes.changed(), members={"name": secret}), ILL_FORMED),
         ]
         controls = [removes, adds, renames, lists]
-        with judge.apart(), Refusals(node.session, control=controls, unchanged=reads) as refusals:
+        told = judge.apart("ERR-160", unchanged="ERR-150")
+        with told, Refusals(node.session, control=controls, unchanged=reads) as refusals:
             for request, classes in refused:
                 answer = refusals.send(request, classes)
                 must_hide(answer, secret, "the key that was sent")
     for complete in (renames, updates):  # without its other members, which a node may leave as they are
-        with judge.apart():
+        with judge.apart("ERR-160"):
             incomplete = replace(complete.changed(), members={"usage_api_key": key})
             must_hide(node.session.send(incomplete), key, "the key that was sent")
 
