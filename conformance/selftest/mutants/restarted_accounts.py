@@ -243,7 +243,7 @@ def restart_bars_deleted_actions(node: Node) -> None:
 # ------------------------------------------------------------------------------------------------- credit
 
 
-@mutant("BILL-180", restarts=True)
+@mutant("BILL-180", also="BILL-320", restarts=True)
 def restart_makes_runs_free(node: Node) -> None:
     """Charge for runs in the first process and in each second one after it, and nothing in the others."""
     if restarts_of(node) % 2:
