@@ -146,7 +146,8 @@ def refusals_leave_the_contract_alone(judge: Judge, node: Node) -> None:
     """After refusals of every kind the contract's record is what it was."""
     alice, cid = node.accounts.new().key, node.actions.sample_cid("one")
     own, hashed = account_hash(alice, node.session.profile), hashed_cid(cid)
-    key, unknown = node.usage_keys.add(alice, MAY_CREATE_GROUPS).key, random_key(node.session.random)
+    key, weak = node.usage_keys.add(alice, MAY_CREATE_GROUPS).key, node.usage_keys.add(alice).key
+    unknown = random_key(node.session.random)
     p = node.pkps.create(alice)
     g, h = node.groups.add(alice, pkp_ids=[p.id], cid_hashes=[hashed]), node.groups.add(alice).id
     adds, creates, removes = g.accepted, p.accepted, node.groups.remove(alice, h)
@@ -162,6 +163,7 @@ def refusals_leave_the_contract_alone(judge: Judge, node: Node) -> None:
         (replace(adds.changed(), credential=None), ["unauthenticated"]),
         (replace(creates.changed(), credential=unknown), ["unauthenticated"]),
         (replace(creates.changed(), credential=key), ["forbidden"]),
+        (replace(adds.changed(), credential=weak), ["forbidden"]),
         (replace(removes.changed(group_id=g.id), credential=key), ["forbidden"]),
         (replace(adds.changed(), body="{"), ILL_FORMED),
         (adds.changed(pkp_ids_permitted=[p.id, "0x12"]), ILL_FORMED),

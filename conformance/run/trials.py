@@ -53,12 +53,14 @@ def account_keys_open_something(session: Session) -> None:
 
 
 def refused_writes_change_nothing(session: Session) -> None:
-    """A group that an unknown key shall make, after the owner made one, is not listed."""
+    """A group that an unknown key shall make, or one that may not, after the owner made one, is not listed."""
     groups, key = Groups(session), _account(session)
     with set_up():
         groups.add(key, "one")
+        weak = UsageKeys(session).add(key).key
         before = groups.list(key)
         _must_be_refused(session, random_key(session.random))
+        _must_be_refused(session, weak)
         exchange = session.last_exchange
         after = groups.list(key)
     if not same(before, after):

@@ -78,7 +78,7 @@ class _Flight:
     result: RunResult | None = None
 
 
-@mutant("EXEC-030", also="AUTH-080 BILL-180 EXEC-130 EXEC-180 EXEC-270 UKEY-270")
+@mutant("EXEC-030", also="AUTH-080 BILL-180 EXEC-050 EXEC-130 EXEC-180 EXEC-270 UKEY-270")
 def equal_runs_at_once_are_one(node: Node) -> None:
     """Answer runs with equal code and parameters that come while one is under way with its result."""
     flights: dict[tuple[str, str], _Flight] = {}

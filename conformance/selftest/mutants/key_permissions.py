@@ -34,7 +34,7 @@ def usage_keys_have_every_right(node: Node) -> None:
     promote(node, WRITES, live)
 
 
-@mutant("AUTH-080", also="AUTH-090 ERR-150 LIST-170 SCOPE-090 UKEY-070")
+@mutant("AUTH-080", also="AUTH-090 ERR-150 LIST-170 SCOPE-090 UKEY-070 UKEY-440")
 def refused_removal_is_done(node: Node) -> None:
     """Refuse `remove_group` to a key without the permission, and remove the group."""
     book = key_book(node)

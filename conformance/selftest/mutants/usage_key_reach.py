@@ -29,7 +29,7 @@ def usage_key_needs_no_permission(node: Node, method: str) -> None:
     acts_as_owner(node, method)
 
 
-@mutant("UKEY-050", also="AUTH-080 AUTH-090 ERR-150 LIST-170")
+@mutant("UKEY-050", also="AUTH-080 AUTH-090 ERR-150 LIST-170 SCOPE-090 UKEY-440")
 def refused_group_is_created_all_the_same(node: Node) -> None:
     """Refuse `add_group` without the permission, and create the group."""
 
