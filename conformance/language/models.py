@@ -130,11 +130,6 @@ class CaseForm(Form):
     each: Annotated[list[dict[Variable, JsonValue]], Field(min_length=1)] | None = None
     """Rows of variables; each has an `id`."""
 
-    @property
-    def about(self) -> tuple[str, ...]:
-        """The requirements that a departure of the case may break."""
-        return tuple(self.requirements)
-
 
 class StepsCase(CaseForm):
     """A case that runs its steps in order."""

@@ -113,7 +113,7 @@ class Setting:
         return {
             "topic": case.form.id,
             "comment": case.form.title,
-            "requirements": [*case.form.about],
+            "requirements": case.form.requirements,
             "assumes": choices,
             "chain_id": self.signers.chain_id,
             "title": self.profile.brand.title,

@@ -19,7 +19,6 @@ from conformance.problems import (
     BadShape,
     DuplicateId,
     LoadProblem,
-    NothingAsserted,
     NothingSelected,
     UnknownName,
     raise_all,
@@ -130,9 +129,7 @@ def _cases(raw: dict[str, JsonValue], pack: PackForm, seen: set[str], context: C
 
 
 def _compile(form: CaseForm, driver: str, pack: PackForm, context: CompileContext) -> list[Case]:
-    _check_names(form.about, context.vocabulary.requirements, "requirement", context.at("requirements"))
-    if not form.about:
-        context.report(NothingAsserted, "the case is about no requirement: `requirements` is missing")
+    _check_names(form.requirements, context.vocabulary.requirements, "requirement", context.at("requirements"))
     _check_names(form.needs, context.vocabulary.capabilities, "capability", context.at("needs"))
     info = CaseInfo(needs={*pack.needs, *form.needs})
     _note_uses(form, info, context)
@@ -146,7 +143,7 @@ def _compile(form: CaseForm, driver: str, pack: PackForm, context: CompileContex
             id=f"{pack.pack}::{form.id}" + (f"[{row['id']}]" if form.each else ""),
             pack=pack.pack,
             title=form.title,
-            requirements=form.about,
+            requirements=tuple(form.requirements),
             path=context.document.path,
             line=context.document.line((*context.place, "each", index) if form.each else context.place),
             info=info,

@@ -88,17 +88,9 @@ class TypedDataCase(CaseForm):
     """Envelopes, each compared with the valid one."""
 
     driver: Literal["typed_data"]
-    requirements: list[str] = Field(default=[])
-    """Ids of the requirement catalogue. Default: those that the rows judge."""
     flows: list[Flow] = Field(default=list(PRIMARY_TYPES), min_length=1)
     """The operations to which every row goes, where the node offers them."""
     exact_time: bool = False
     """Whether `issued` counts from the exact second at which the node judges the envelope; needs `clock_control`."""
     rows: Annotated[list[EnvelopeRow], Field(min_length=1)]
     """The envelopes, each the valid one with its changes: see [drivers.md](drivers.md)."""
-
-    @property
-    def about(self) -> tuple[str, ...]:
-        """The requirements of the case, or those that its rows judge."""
-        judged = {name for row in self.rows for name in row.judges or ()}
-        return tuple(self.requirements) or tuple(sorted(judged))

@@ -130,7 +130,7 @@ def _check_judged(case: TypedDataCase, context: CompileContext) -> None:
     for index, row in enumerate(case.rows):
         if row.judges is None:
             context.at("rows", index).report(BadShape, "other rows say what they judge: `judges` is missing here")
-        for name in set(row.judges or ()) - set(case.about):
+        for name in set(row.judges or ()) - set(case.requirements):
             context.at("rows", index, "judges").report(UnknownName, f"the case does not say that it is about {name}")
     if left := [name for name in case.requirements if name not in told]:
         context.at("requirements").report(NothingAsserted, f"no row judges {', '.join(left)}")

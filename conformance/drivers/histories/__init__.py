@@ -40,7 +40,8 @@ def compile_histories(form: HistoriesCase, context: CompileContext) -> Callable[
     info.drawn = True
     info.needs.add("managed_accounts")
     info.uses |= {*USES}
-    info.operations |= {"new_account", "list_wallets_in_group", *LISTS.values(), *form.operations}
+    operations = {*form.before, *(operation for row in form.rounds for operation in row)}
+    info.operations |= {"new_account", "list_wallets_in_group", *LISTS.values(), *operations}
 
     def program(run: CaseRun) -> None:
         HistoriesRun(form, run).play_histories()
@@ -122,8 +123,8 @@ class HistoriesRun:
         states = dict.fromkeys(told_state(state, failed.explanations.account, names) for state in failed.before)
         expected = f"an order of these requests that explains all answers, from {' or '.join(states)}"
         problem = Mismatch(expected, table(failed.history), self._run.last_exchange)
-        known = tuple(name for name in contradicted(failed) if name in self._form.about)
-        problem.requirements = known or self._form.about
+        known = tuple(name for name in contradicted(failed) if name in self._form.requirements)
+        problem.requirements = known or tuple(self._form.requirements)
         problem.step = f"history {number}, round {len(acts.rounds)}"
         return problem
 

@@ -27,16 +27,6 @@ TAKING_OUT = ("remove_", "delete_")
 """What an item that came back was taken out by, though an update was answered later."""
 EVERY = frozenset({*WHOLE, *OF_ADDED_KEYS, *(name for ids in ONCE.values() for name in ids)})
 """What is named here and not by the driver `model`."""
-OF_OTHER_ACCOUNTS = frozenset({"ACC-120", "KEYLIFE-180", "PKP-160"})
-"""Broken where objects of another account count; a history has one account."""
-OF_ONE_WRITE = frozenset({"GRP-040", "GRP-050", "GRPLIFE-020", "GRPLIFE-030", "GRPLIFE-040", "GRPLIFE-050"})
-"""Broken where the contents of a group are wrong after one write; after several those of `WHOLE` are."""
-
-
-def watched_at_once(operations: Iterable[str]) -> frozenset[str]:
-    """Every requirement that a failure of a case with these operations can name."""
-    one_by_one = blame.watched(sorted(operations), chain=False)
-    return (one_by_one | EVERY) - OF_OTHER_ACCOUNTS - OF_ONE_WRITE
 
 
 def contradicted(failed: Failed) -> tuple[str, ...]:

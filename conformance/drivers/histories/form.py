@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from conformance.drivers.histories.blame import watched_at_once
 from conformance.drivers.model.form import Operation
 from conformance.language.models import CaseForm
 
@@ -17,19 +16,7 @@ class HistoriesCase(CaseForm):
     """Sends random operations at the same time, and looks for an order of them that explains all answers."""
 
     driver: Literal["histories"]
-    requirements: list[str] = Field(default=[])
-    """Ids of the requirement catalogue. Default: all that these operations can show to be broken."""
     before: Operations
     """The operations that prepare the account, one after the other."""
     rounds: Annotated[list[Operations], Field(min_length=1)]
     """The operations that are sent at the same time, for each round. Their objects are drawn."""
-
-    @property
-    def operations(self) -> set[str]:
-        """All operations of the case."""
-        return {*self.before, *(operation for row in self.rounds for operation in row)}
-
-    @property
-    def about(self) -> tuple[str, ...]:
-        """The requirements of the case, or all that the driver can charge."""
-        return tuple(self.requirements) or tuple(sorted(watched_at_once(self.operations)))

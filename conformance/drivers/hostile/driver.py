@@ -91,8 +91,6 @@ class HostileCase(CaseForm):
     """Runs the hostile actions of some families beside honest runs of another account."""
 
     driver: Literal["hostile"]
-    requirements: Annotated[list[str], Field(max_length=0)] = Field(default=[])
-    """Left out: `ends` and `isolated` name them."""
     families: Annotated[list[str], Field(min_length=1)]
     """The families of hostile actions to run."""
     ends: Annotated[list[str], Field(min_length=1)]
@@ -101,11 +99,6 @@ class HostileCase(CaseForm):
     """The requirements that say that no run finds anything of another."""
     at_once: Annotated[int, Field(ge=1, le=16)] = 4
     """How many hostile actions run in parallel."""
-
-    @property
-    def about(self) -> tuple[str, ...]:
-        """The requirements of `isolated` and `ends`."""
-        return tuple(dict.fromkeys((*self.isolated, *self.ends)))
 
 
 @dataclass(frozen=True)
@@ -129,6 +122,10 @@ def compile_hostile(form: HostileCase, context: CompileContext) -> Callable[[Cas
     info.uses |= {"wire.paging.first_page_number", *needs(HONEST_SIGNER)}
     info.operations |= {"create_wallet", "list_wallets", "add_group", "run_action", "list_groups"}
     info.accounts.append("the attacker")
+    if unsaid := {*form.requirements} ^ {*form.ends, *form.isolated}:
+        names = ", ".join(sorted(unsaid))
+        message = f"`ends` and `isolated` name the requirements of the case, each at least once; not so {names}"
+        raise context.at("requirements").problem(BadShape, message)
 
     def attack(run: CaseRun) -> None:
         with set_up():

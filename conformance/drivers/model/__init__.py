@@ -127,7 +127,7 @@ class ModelRun:
             return problem
         problem.replay = replay_text(
             [planned.act for planned in plan],
-            problem.requirements or self._form.about,
+            problem.requirements or self._form.requirements,
             {"accounts": self._form.accounts, "by_wallet": self._form.by_wallet},
             source=self._run.seed.rstrip("/").rpartition("/")[2],
             number=number,
@@ -137,7 +137,7 @@ class ModelRun:
 
     def _judged(self, failed: Failed, step: str) -> Departure:
         problem = failed.problem
-        problem.requirements = tuple(name for name in failed.requirements if name in self._form.about)
+        problem.requirements = tuple(name for name in failed.requirements if name in self._form.requirements)
         problem.step = step
         return problem
 

@@ -7,7 +7,6 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, Field, TypeAdapter, model_validator
 
 from conformance.drivers.model.acts import WEIGHTS, Act
-from conformance.drivers.model.blame import watched
 from conformance.drivers.model.world import NAMES
 from conformance.language.models import CaseForm
 from conformance.service.execution_rule import ANY
@@ -42,8 +41,6 @@ class ModelCase(CaseForm):
     """Plays random sequences of operations, and compares each answer and each list with a model."""
 
     driver: Literal["model"]
-    requirements: list[str] = Field(default=[])
-    """Ids of the requirement catalogue. Default: all that these operations can show to be broken."""
     operations: list[Operation] = Field(default=[])
     """The operations of the sequences, simple ones first: shrinking prefers the first ones.
 
@@ -78,11 +75,6 @@ class ModelCase(CaseForm):
                 raise ValueError(f"acts[{number}] has no operation of the model, but {act.operation}")
             made.add(act.makes)
         return self
-
-    @property
-    def about(self) -> tuple[str, ...]:
-        """The requirements of the case, or all that the driver can charge."""
-        return tuple(self.requirements) or tuple(sorted(watched(self.played, chain=True, credit=self.credit)))
 
     @property
     def played(self) -> tuple[str, ...]:

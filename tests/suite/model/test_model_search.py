@@ -11,12 +11,15 @@ from pathlib import Path
 import pytest
 
 from conformance.drivers.model.acts import WEIGHTS
+from conformance.drivers.model.blame import watched
 from conformance.drivers.model.plan import Planned, Planner
 from conformance.drivers.model.play import Failed
 from conformance.drivers.model.ruling import ExpectedOutcomeRules
 from conformance.drivers.model.search import SHRINKING, Plan, Search
 from conformance.problems import BudgetSpent, Departure
 from conformance.profile import Profile
+from conformance.resources import scenarios
+from conformance.values.marked_yaml import Document
 
 STEPS = 40
 Play = Callable[[Plan, str | None], Failed | None]
@@ -148,3 +151,11 @@ def test_search_writes_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.chdir(tmp_path)
     drawn("files")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_shipped_cases_list_what_they_can_tell_of() -> None:
+    pack = Document(scenarios() / "model.yaml").value
+    assert isinstance(pack, dict)
+    for case in pack["cases"]:
+        can_tell = watched(case["operations"], chain=True, credit=case.get("credit", False))
+        assert sorted(can_tell) == case["requirements"], case["id"]
