@@ -170,10 +170,6 @@ BLOCKED = {
     ),
     "raw-cid-has-another-hash:lower-case": ("actions::two-versions-are-two-actions", "endpoints::action-metadata"),
     "only-one-action-is-kept": ("accounts::action-metadata-is-a-child", "lists::order-of-the-other-lists"),
-    "write-does-nothing:update_usage_key_metadata": (
-        "endpoints::usage-key-operations",
-        "onchain::writes-over-http-emit-events",
-    ),
     "kind-of-key-decides:account-key-runs-nothing": (
         "execution_rule::account-key",
         "group_runs::account-key-uses-every-group",
