@@ -70,11 +70,11 @@ def _wrong(failed: Failed) -> Iterator[tuple[Reading, Check]]:
 
 
 def _wrong_in(failed: Failed, readings: Sequence[Reading], state: State) -> Iterator[tuple[Reading, Check]]:
-    """What does not hold in a state. A list with other items than there are says nothing of their order and fields."""
+    """What does not hold in a state. A list with other items than there are says nothing of their order."""
     for reading in readings:
         wrong = [*failed.explanations.wrong(reading.listed, state)]
         others = any(check.aspect == "existence" for check in wrong)
-        yield from ((reading, check) for check in wrong if not others or check.aspect not in {"order", "fields"})
+        yield from ((reading, check) for check in wrong if not others or check.aspect != "order")
 
 
 def _of_check(failed: Failed, reading: Reading, check: Check) -> Iterator[str]:
