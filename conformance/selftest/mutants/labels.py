@@ -228,7 +228,7 @@ def part_of_a_label_is_kept(node: Node, method: str, keep: Keep) -> None:
     wrap(node.accounts, method, lambda write, *given: write(*map(kept, given)))
 
 
-@mutant("ACT-060", also="EP-260 LIST-170")
+@mutant("ACT-060", also="EP-260 EP-300 LIST-170")
 def actions_without_a_name_are_not_listed(node: Node) -> None:
     """Leave actions whose name is empty out of the account's list."""
     change_list(node, "actions", lambda _, found: [action for action in found if action.name])

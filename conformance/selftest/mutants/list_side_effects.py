@@ -64,8 +64,8 @@ def listing_keys_sends_a_transaction(node: Node) -> None:
     owners: dict[int, int] = {}
 
     def add(write: Callable[..., object], key: int, *arguments: object) -> None:
-        owners[node.accounts.key_info(key).account_hash] = key
         write(key, *arguments)
+        owners[node.accounts.key_info(key).account_hash] = key
 
     def usage_keys(view: Callable[..., list[UsageKey]], account: int, page: int, size: int) -> list[UsageKey]:
         found = view(account, page, size)

@@ -35,7 +35,7 @@ from reference_node.node import Node
 from reference_node.stripe_simulator.actions import Change
 
 
-@mutant("BILL-010")
+@mutant("BILL-010", also="VER-050")
 def publishable_key_is_empty(node: Node) -> None:
     """Answer an empty publishable key."""
     change_answer(node, CONFIG, lambda _: {"publishable_key": ""})

@@ -84,7 +84,7 @@ def usage_key_is_refused(node: Node, method: str) -> None:
         row("remove_group", breaks="UKEY-060", also="EP-190 GRPLIFE-100 GRPLIFE-110 GRPLIFE-160 SCOPE-050"),
         row("add_action_to_group", breaks="UKEY-100 UKEY-120", also="EP-360 EXEC-230 SCOPE-060 UKEY-310"),
         row("remove_action_from_group", breaks="UKEY-140 UKEY-160", also="EP-210 EXEC-230 SCOPE-060 UKEY-310"),
-        row("add_pkp_to_group", breaks="UKEY-180 UKEY-200", also="EP-370 EXEC-230 SCOPE-070 UKEY-310"),
+        row("add_pkp_to_group", breaks="UKEY-180 UKEY-200", also="EP-370 EXEC-230 SCOPE-070 UKEY-290 UKEY-310"),
         row("remove_pkp_from_group", breaks="UKEY-220 UKEY-240", also="EP-220 EXEC-230 SCOPE-080 UKEY-310"),
     ],
     also="ACC-140 AUTH-150 AUTH-160 LIST-170",
