@@ -26,6 +26,7 @@ from conformance.values.ids import ApiKey, UsageKey
 
 NEEDS = ("managed_accounts",)
 FORMS = "wire.group.cid_wildcard_form"
+NO_JAVASCRIPT = "async function main( {"
 
 
 def all_sign(node: Node, keys: Sequence[str], action: ActionCode | str, pkp: Pkp) -> Accepted:
@@ -109,6 +110,8 @@ def unlisted_action(judge: Judge, node: Node) -> None:
     with judge(why="the group lists the wallet and not the action"):
         all_refused(node, runs, [on.key], on.y, on.p)
         all_refused(node, runs, keys, node.actions.source("sign_message", "z"), on.p)
+    with judge(why="no group lists code that does not parse, either"):
+        all_refused(node, runs, [on.key], NO_JAVASCRIPT, on.p, "forbidden", "malformed", "invalid")
 
 
 @case("unlisted-wallet", requirements=["EXEC-050"], needs=NEEDS)

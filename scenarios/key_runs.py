@@ -281,8 +281,10 @@ def answers_hold_no_key(judge: Judge, node: Node) -> None:
     was_accepted(node.session, to_owner, or_refused=["forbidden"])
     said = [answer, to_owner, node.session.accept(node.signing.request(key, on.x, on.p))[0]]
     with judge("ERR-160"):
-        unlisted = node.runs.request(key, node.label)
-        refusal = must_refuse(node.session, unlisted, ["forbidden"], control=control, unchanged=[])
+        unlisted = node.runs.request(key, node.label)  # it is no JavaScript either
+        refusal = must_refuse(
+            node.session, unlisted, ["forbidden", "malformed", "invalid"], control=control, unchanged=[]
+        )
     for secret, about in ((key, "UKEY-360"), (on.alice, "AKEY-050")):
         for one in said:
             with judge.apart(about, why="no answer holds the key that it was asked with"):

@@ -38,6 +38,26 @@ def code_runs_before_it_is_refused(node: Node, told: Callable[[RunResult], str])
     wrap(node.runs, "run", run)
 
 
+@mutant("EXEC-040")
+def code_is_compiled_before_it_is_decided(node: Node) -> None:
+    """Answer a failed run where code does not parse, whether or not it may run."""
+
+    def refuse(*_: object) -> NoReturn:
+        raise HostError("nothing is run here")
+
+    def run(original: Ran, caller: Caller, code: str, params: str) -> RunResult:
+        try:
+            return original(caller, code, params)
+        except Forbidden:
+            compiled = f"function main() {{ new Function({json.dumps(code)}); }}"
+            result = node.sandbox.run(compiled, "{}", refuse, caller.account_hash, None)
+            if "SyntaxError" in result.logs:
+                return result
+            raise
+
+    wrap(node.runs, "run", run)
+
+
 def _rejecting(original: Called, run: Run, name: str, arguments: Mapping[str, object]) -> object:
     try:
         return original(run, name, arguments)
