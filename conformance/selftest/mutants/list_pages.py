@@ -51,15 +51,20 @@ def page_number_is_ignored(node: Node, operation: str) -> None:
     change_query(node, operation, lambda query: {**query, "page_number": "0"})
 
 
-@mutant("LIST-170", each=[row("groups"), row("usage_keys")], also="LIST-050")
+@mutant(
+    "LIST-170",
+    each=[row("groups"), row("usage_keys"), row("actions"), row("actions_in_group"), row("wallets_in_group")],
+    also="LIST-050",
+)
 def later_pages_are_older_than_the_first(node: Node, view: str) -> None:
     """Take the pages of the {view} after the first from a copy of the list, made when the first was last asked for."""
-    copies: dict[tuple[int, int], list[object]] = {}
+    copies: dict[tuple[int, ...], list[object]] = {}
 
-    def listed(read: Callable[..., list[object]], account: int, page: int, size: int) -> list[object]:
-        if not page or (account, size) not in copies:
-            copies[account, size] = read(account, 0, int(LARGEST_PAGE))
-        return copies[account, size][page * size : (page + 1) * size]
+    def listed(read: Callable[..., list[object]], *place: int) -> list[object]:
+        *owner, page, size = place
+        if not page or (*owner, size) not in copies:
+            copies[*owner, size] = read(*owner, 0, int(LARGEST_PAGE))
+        return copies[*owner, size][page * size : (page + 1) * size]
 
     wrap(node.accounts, view, listed)
 
