@@ -13,8 +13,8 @@ from pydantic import JsonValue
 from conformance.selftest.tools.alter import change_answer, members, wrap
 from conformance.selftest.tools.alter_chain_answers import Values, admins_made, change_result, change_view
 from conformance.selftest.tools.alter_contract import Sent, account_behind, change_contract, let_in, payers_of
-from conformance.selftest.tools.mutant import mutant
-from reference_node.chain.account_config import Wallet
+from conformance.selftest.tools.mutant import mutant, row
+from reference_node.chain.account_config import Account, Wallet
 from reference_node.chain.contract_abi import creation_code, event_topic
 from reference_node.chain.interface import ZERO_ADDRESS, Address, Receipt
 from reference_node.node import Node
@@ -144,14 +144,20 @@ def registrations_rename_the_owners_wallet(node: Node) -> None:
     change_view(node, "list_wallets", on_chain)
 
 
-@mutant("MINT-170", also="CHAIN-130 MINT-160")
-def anybody_attaches_to_managed_accounts(node: Node) -> None:
-    """Let the contract attach usage keys to managed accounts for anybody."""
+@mutant(
+    "MINT-170",
+    each=[
+        row("anybody", lambda *_: True, also="CHAIN-130 MINT-160"),
+        row("its-own-wallet", lambda sender, account: sender == account.admin_wallet),
+    ],
+)
+def others_attach_to_managed_accounts(node: Node, who: Callable[[Address, Account], bool]) -> None:
+    """Let the contract attach usage keys to managed accounts for others than the service; the label says for whom."""
     payer = node.accounts.api_payers()[0]
 
     def change(sent: Sent) -> Sent:
         account = account_behind(node, sent.arguments[0])
-        return replace(sent, sender=payer) if account and account.managed else sent
+        return replace(sent, sender=payer) if account and account.managed and who(sent.sender, account) else sent
 
     change_contract(node, change, ATTACH[1:])
 
