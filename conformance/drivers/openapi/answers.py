@@ -95,6 +95,10 @@ def check_request(description: Description, request: OutgoingRequest, sent: RawE
     described = description.operations.get((request.operation.method, request.operation.path))
     if described is None:
         return
+    alternatives = description.security(described)
+    if request.credential is not None and alternatives and all(len(schemes) > 1 for schemes in alternatives):
+        expected = f"security of {name} that is met by a key in one header (OpenAPI, Security Requirement Object)"
+        raise Mismatch(expected, " or ".join(" with ".join(schemes) for schemes in alternatives), answer.exchange)
     given = {parameter for parameter, _ in parse_qsl(urlsplit(sent.url).query, keep_blank_values=True)}
     for parameter in description.needed_in_query(described):
         if parameter not in given:

@@ -131,6 +131,15 @@ class Description:
                 return f"{body.pointer}/content/{_escaped(media)}/schema"
         return None
 
+    def security(self, operation: Described) -> list[list[str]]:
+        """The alternatives of what a request has to bear, each by the names of its security schemes with a key."""
+        stated = operation.value.get("security", self.document.get("security"))
+        alternatives = [one for one in stated if isinstance(one, dict)] if isinstance(stated, list) else []
+        return [[name for name in one if self._bears_a_key(name)] for one in alternatives]
+
+    def _bears_a_key(self, scheme: str) -> bool:
+        return self._at(f"/components/securitySchemes/{_escaped(scheme)}/type") in ("apiKey", "http")
+
     def _resolved(self, value: object, pointer: str) -> Described:
         """The object itself, or the object in the document that its `$ref` names."""
         seen: set[str] = set()

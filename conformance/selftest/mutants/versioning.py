@@ -211,6 +211,24 @@ def payers_are_described_as_numbers(node: Node) -> None:
     _described(node, changed)
 
 
+@mutant("VER-050")
+def key_is_described_in_both_headers_at_once(node: Node) -> None:
+    """Describe operations with a key so that it has to be in both headers."""
+
+    def changed(found: Members) -> Members:
+        both: JsonValue = [{"ApiKey": [], "Bearer": []}]
+        paths = {
+            path: {
+                method: {**members(operation), "security": both} if "security" in members(operation) else operation
+                for method, operation in members(item).items()
+            }
+            for path, item in _at(found, "paths").items()
+        }
+        return {**found, "paths": paths}
+
+    _described(node, changed)
+
+
 @mutant("VER-050", also="ERR-130")
 def refusals_lack_a_described_member(node: Node) -> None:
     """Leave `code` out of refusals, though the description requires it."""
