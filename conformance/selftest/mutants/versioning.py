@@ -217,7 +217,7 @@ def key_is_described_in_both_headers_at_once(node: Node) -> None:
 
     def changed(found: Members) -> Members:
         both: JsonValue = [{"ApiKey": [], "Bearer": []}]
-        paths = {
+        paths: dict[str, JsonValue] = {
             path: {
                 method: {**members(operation), "security": both} if "security" in members(operation) else operation
                 for method, operation in members(item).items()
