@@ -438,18 +438,25 @@ def other_accounts_actions_stay_as_they_are(judge: Judge, node: Node) -> None:
         judge.members(only(node.actions.list(alice), "hashed_cid", hashed), TAKEN, "the action that its owner renamed")
 
 
-@case("equal-bodies-make-two-accounts", requirements=["ACC-200"], needs=NEEDS, uses=[{"accounts.credits": "granted"}])
+@case(
+    "equal-bodies-make-two-accounts",
+    requirements=["ACC-110", "ACC-200"],
+    needs=NEEDS,
+    uses=[{"accounts.credits": "granted"}],
+)
 def equal_bodies_make_two_accounts(judge: Judge, node: Node) -> None:
     """Two account creations with the same body make two accounts."""
     twin = {"account_description": "a twin", "email": "twin@example.org"}
-    one = node.accounts.new(members=twin)
-    with judge():
+    one, another = node.accounts.new(members=twin), node.accounts.new()
+    with judge("ACC-200"):
         two = node.accounts.new(members=twin)
         judge.distinct([one.key, two.key], "keys of accounts with the same body")
-    before = node.groups.list(two.key)
+    of_two, of_another = node.groups.list(two.key), node.groups.list(another.key)
     node.groups.add(one.key)
-    with judge():
-        judge.same(node.groups.list(two.key), before, "the groups of the second account")
+    with judge("ACC-110"):
+        judge.same(node.groups.list(another.key), of_another, "the groups of an account with another body")
+    with judge("ACC-200"):
+        judge.same(node.groups.list(two.key), of_two, "the groups of the second account")
 
 
 @case("equal-bodies-at-once-make-accounts", requirements=["ACC-200"], needs=NEEDS)

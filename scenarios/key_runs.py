@@ -219,7 +219,8 @@ def a_key_cannot_widen_its_own_runs(judge: Judge, node: Node) -> None:
         node.groups.remove(key, on.g)
         on.may(node.groups.creation(key, "g", pkp_ids=[on.p.id], cid_hashes=[on.x.hash]))
 
-    tries: list[Callable[[], None]] = [lambda: None, lambda: on.may(update), lambda: on.may(addition, rename)]
+    node.signing.must_be_refused(key, on.x, on.p, control=control)
+    tries: list[Callable[[], None]] = [lambda: on.may(update), lambda: on.may(addition, rename)]
     for attempt in (*tries, refill, remake):
         attempt()
         on.refused(key, on.x, control)
