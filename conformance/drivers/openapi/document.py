@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from html import unescape
 from typing import Literal
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import unquote, urljoin
 
 from openapi_spec_validator import validate
 from openapi_spec_validator.validation.exceptions import OpenAPIValidationError, ValidatorDetectError
@@ -39,6 +39,7 @@ NOT_SERVED = frozenset({404, 405, 501})
 MOST_REDIRECTS = 5
 MOST_SCRIPTS = 10
 SCRIPT = re.compile(r"""<script[^<>]*\bsrc\s*=\s*["']?([^"'\s>]+)""", re.IGNORECASE)
+BASE = re.compile(r"""<base[^<>]*\bhref\s*=\s*["']?([^"'\s>]+)""", re.IGNORECASE)
 JAVASCRIPT = re.compile(
     r"(?:application|text)/(?:x-)?(?:java|ecma)script|text/(?:javascript1\.[0-5]|jscript|livescript)"
 )
@@ -137,21 +138,24 @@ def check_viewer(session: Session) -> None:
         raise Mismatch("an HTML page", f"content-type {page.headers.get('content-type')}", page.exchange)
     description = session.target.operation("openapi").path.rpartition("/")[2]
     held = [session.target.operation(name).path.rpartition("/")[2] for name in sorted(INFORMATION.keys() & OPEN)]
-    _must_find_description(session, url, page, description, sent)
-    scripts = _own_scripts(session, url, page.text, sent)
+    stated = BASE.search(page.text)
+    base = urljoin(url, unescape(stated[1])) if stated else url
+    _must_find_description(session, base, page, description, sent)
+    scripts = _own_scripts(session, base, page.text, sent)
     _must_run(scripts)
-    for text in _texts(session, url, page.text, scripts, sent):
+    shown = f"{unquote(url)} {page.text}"
+    for text in _texts(session, base, shown, scripts, sent):
         if description in text or all(path in text for path in held):
             return
     raise Mismatch(f"a page that refers to {description}, itself or in a script", cut(page.text, 300), page.exchange)
 
 
-def _must_find_description(session: Session, url: str, page: Answer, name: str, headers: dict[str, str]) -> None:
+def _must_find_description(session: Session, base: str, page: Answer, name: str, headers: dict[str, str]) -> None:
     """Raise Mismatch where the page writes addresses of the description on this node, and none of them has it."""
     host = authority_of(session.target.base_url)
-    written = [urljoin(url, unescape(found["url"])) for found in ADDRESS.finditer(page.text)]
+    written = [urljoin(base, unescape(found["url"])) for found in ADDRESS.finditer(page.text)]
     addresses = [address for address in written if name in address and authority_of(address) == host]
-    if not addresses or "<base" in page.text.lower():
+    if not addresses:
         return
     for address in addresses[:MOST_SCRIPTS]:
         answer = session.target.exchange(Message("GET", address, headers, None), session.log)
@@ -163,10 +167,10 @@ def _must_find_description(session: Session, url: str, page: Answer, name: str, 
     )
 
 
-def _own_scripts(session: Session, url: str, page: str, headers: dict[str, str]) -> list[Answer]:
+def _own_scripts(session: Session, base: str, page: str, headers: dict[str, str]) -> list[Answer]:
     """The answers to requests for the page's scripts that this node serves."""
     host = authority_of(session.target.base_url)
-    own = [script for source in SCRIPT.findall(page) if authority_of(script := urljoin(url, source)) == host]
+    own = [script for source in SCRIPT.findall(page) if authority_of(script := urljoin(base, source)) == host]
     return [_redirected(session, script, headers)[1] for script in own[:MOST_SCRIPTS]]
 
 
@@ -182,16 +186,17 @@ def _must_run(scripts: Sequence[Answer]) -> None:
             raise Mismatch(expected, f"content-type {kind or 'none'}", script.exchange)
 
 
-def _texts(session: Session, url: str, page: str, scripts: Sequence[Answer], headers: dict[str, str]) -> Iterator[str]:
-    """The address and text of the viewer's page, of the node's scripts in it, and of configurations that they name."""
+def _texts(
+    session: Session, base: str, shown: str, scripts: Sequence[Answer], headers: dict[str, str]
+) -> Iterator[str]:
+    """What a viewer shows: its address with its page, the node's scripts in it, and configurations that they name."""
     host = authority_of(session.target.base_url)
-    yield unquote(url)
-    yield page
-    configurations = CONFIGURATION.findall(f"{unquote(urlsplit(url).query)} {page}")
+    yield shown
+    configurations = CONFIGURATION.findall(shown)
     for script in scripts:
         yield script.text
         configurations += CONFIGURATION.findall(script.text)
-    addresses = dict.fromkeys(urljoin(url, configuration) for configuration in configurations)
+    addresses = dict.fromkeys(urljoin(base, configuration) for configuration in configurations)
     for configuration in [address for address in addresses if authority_of(address) == host][:MOST_SCRIPTS]:
         yield _page(session, configuration, headers)[1].text
 

@@ -111,6 +111,11 @@ HTML = {"content-type": "text/html; charset=utf-8"}
             f"GET {VIEWER}/?url=%2Fcore%2Fv1%2Fopenapi.json": (200, HTML, "<p>a viewer</p>"),
         },
         {
+            f"GET {VIEWER}": (303, {"location": f"{VIEWER}/"}, ""),
+            f"GET {VIEWER}/": (200, HTML, '<base href="../"><script src="start.js"></script>'),
+            f"GET {VIEWER.rpartition('/')[0]}/start.js": (200, {}, f"url: '{DESCRIPTION}'"),
+        },
+        {
             f"GET {VIEWER}": (200, HTML, '<script src="swagger-ui/start.js"></script>'),
             f"GET {VIEWER}/start.js": (200, {}, f"show({{swaggerDoc: {json.dumps(whole_document())}}})"),
         },
@@ -121,6 +126,7 @@ HTML = {"content-type": "text/html; charset=utf-8"}
         "by-configuration",
         "by-a-scripts-configuration",
         "by-address",
+        "by-a-script-from-the-base-of-the-page",
         "by-holding-it",
     ],
 )
