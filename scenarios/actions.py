@@ -169,10 +169,13 @@ def two_versions_are_two_actions(judge: Judge, node: Node) -> None:
             for listed in lists:
                 own = member(only(listed, "hashed_cid", hashed), "hashed_cid")
                 judge.that(printed(own).startswith("0x"), "a hash that begins with 0x", own)
-    with judge("ACT-050", why="each is registered beside the other"):
-        alice.register(Cid(next(iter(VERSIONS))))
-        hashes = pluck(node.actions.list(alice.key), "hashed_cid")
-        judge.same_hexes(hashes, [*VERSIONS.values()], "the account's actions", any_order=True)
+        # Nobody else has registered the other one yet.
+        others = [text for text in VERSIONS if text != cid][: cid == next(iter(VERSIONS))]
+        with judge("ACT-050", why="each is registered beside the other"):
+            for other in others:
+                alice.register(Cid(other))
+                hashes = pluck(node.actions.list(alice.key), "hashed_cid")
+                judge.same_hexes(hashes, [*VERSIONS.values()], "the account's actions", any_order=True)
 
 
 @case("metadata-is-registered-and-replaced", requirements=["ACT-010", "ACT-060", "EP-300"], needs=NEEDS, uses=LABELS)
