@@ -61,7 +61,8 @@ def _known(node: Node, presented: str) -> bool:
         row("checksums", CHECKSUMS, breaks="ATT-080"),
         row("quote", QUOTE, breaks="ATT-090"),
         row("account", ACCOUNT, breaks="ATT-100"),
-    ]
+    ],
+    also="EP-020",
 )
 def attestation_path_is_not_served(node: Node, path: str) -> None:
     """Answer `{path}` with 404."""

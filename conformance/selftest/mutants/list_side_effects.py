@@ -119,7 +119,7 @@ def lists_are_cached_for_ever(node: Node) -> None:
         row("over-its-connection", lambda request: request.client),
         row("by-its-key", presented),
     ],
-    also="AUTH-030",
+    also="AUTH-030 AUTH-190",
 )
 def writes_renew_what_was_read(node: Node, way: Callable[[Received], object]) -> None:
     """Cache answers of lists, and forget at a write those that were given in the same way; the label says which."""

@@ -156,9 +156,9 @@ def restart_loses_labels(node: Node, operation: str, label: str) -> None:
 @mutant(
     each=[
         row("groups", "list_groups", breaks="LIST-010"),
-        row("usage-keys", "list_api_keys", breaks="LIST-120"),
-        row("wallets", "list_wallets", breaks="LIST-120"),
-        row("actions", "list_actions", breaks="LIST-120"),
+        row("usage-keys", "list_api_keys", breaks="LIST-120", also="LIST-110"),
+        row("wallets", "list_wallets", breaks="LIST-120", also="LIST-110"),
+        row("actions", "list_actions", breaks="LIST-120", also="LIST-110"),
     ],
     restarts=True,
 )
