@@ -58,11 +58,10 @@ def _known(node: Node, presented: str) -> bool:
 @mutant(
     each=[
         row("listing", LISTING, breaks="EP-020 ATT-070"),
-        row("checksums", CHECKSUMS, breaks="ATT-080"),
-        row("quote", QUOTE, breaks="ATT-090"),
-        row("account", ACCOUNT, breaks="ATT-100"),
-    ],
-    also="EP-020",
+        row("checksums", CHECKSUMS, breaks="ATT-080", also="EP-020"),
+        row("quote", QUOTE, breaks="ATT-090", also="EP-020"),
+        row("account", ACCOUNT, breaks="ATT-100", also="EP-020"),
+    ]
 )
 def attestation_path_is_not_served(node: Node, path: str) -> None:
     """Answer `{path}` with 404."""
