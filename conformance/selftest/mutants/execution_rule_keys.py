@@ -25,7 +25,7 @@ def _is_account_key(node: Node, key: int) -> bool:
         row(
             "all-groups",
             lambda _: [0],
-            breaks="EXEC-030 EXEC-070 GRP-150 UKEY-270 UKEY-300 SCOPE-020 SCOPE-110 AUTH-080 AUTH-210",
+            breaks="EXEC-030 EXEC-070 GRP-150 UKEY-270 UKEY-300 SCOPE-020 SCOPE-110 AUTH-080",
             also="EXEC-090 EXEC-230 GRPLIFE-120 KEYLIFE-030 SCOPE-090 UKEY-290 UKEY-440",
         ),
         row(
