@@ -168,12 +168,12 @@ def each_entry_of_a_new_group_costs(node: Node) -> None:
 
 @mutant("BILL-150", also="LIM-050 LIST-150")
 def only_some_reads_are_free(node: Node) -> None:
-    """Charge a cent for each `list_groups` of an account after its first twenty-five."""
+    """Charge a cent for each `list_groups` of an account after its first twenty."""
     asked: Counter[Address] = Counter()
 
     def cents(_: Received, given: Answered, wallet: Address) -> int:
         asked[wallet] += given.accepted
-        return int(given.accepted and asked[wallet] > 25)
+        return int(given.accepted and asked[wallet] > 20)
 
     charge_otherwise(node, "list_groups", cents)
 
