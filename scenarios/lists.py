@@ -183,7 +183,8 @@ def full_pages_follow_writes(judge: Judge, node: Node) -> None:
     pkps = node.pkps.create_several(alice, 2)
     for cid in cids:
         node.actions.add(alice, cid)
-    key = [node.usage_keys.add(alice, name=name).key for name in ("k", "gone")][-1]
+    node.usage_keys.add(alice, name="k")
+    key = node.usage_keys.add(alice, name="gone").key
     g = node.groups.add(alice, "g", pkp_ids=[pkp.id for pkp in pkps], cid_hashes=hashes).id
     h = node.groups.add(alice, "h").id
 

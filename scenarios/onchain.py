@@ -10,7 +10,7 @@ from eth_utils.crypto import keccak
 from conformance.cases import Judge, case
 from conformance.service.accounts import CONVERSION, ChainSecuredAccount
 from conformance.service.admin_writes import four_groups, group_named, wallet_record, writes_by_admin
-from conformance.service.contract import dry_run_call, payers
+from conformance.service.contract import payers
 from conformance.service.derivations import account_hash, bytes_of_hex, hashed_cid, random_address, wallet_hash
 from conformance.service.lists import one_item_page, unchanged_list
 from conformance.service.minting import FAR_AHEAD
@@ -227,14 +227,9 @@ def no_attach_to_managed_accounts(judge: Judge, node: Node) -> None:
     attaches = node.minting.attach(dana, key, expiration=FAR_AHEAD)
     of_the_key = [other_key.hash, FAR_AHEAD, 1, "n", "d", *ALL_PERMISSIONS.arguments]
     attachment = [managed, *of_the_key]
-    calls = [(carol.address, [dana.hash, *of_the_key]), (alice.wallet_address, attachment)]
-    of_the_admin, of_its_own_wallet = node.contract.dry_runs("set_usage_api_key", calls)
-
-    def by_the_admin() -> None:
-        of_the_admin()
-
-    with judge(), Refusals(node.session, control=by_the_admin, unchanged=[]) as refusals:
-        refusals.must_revert_dry(dry_run_call("set_usage_api_key"), of_its_own_wallet)
+    would_attach = node.contract.dry_run("set_usage_api_key", [dana.hash, *of_the_key], sender=carol.address)
+    with judge(), Refusals(node.session, control=would_attach, unchanged=[]) as refusals:
+        node.contract.must_revert_dry(refusals, "set_usage_api_key", attachment, sender=alice.wallet_address)
     with judge():
         node.contract.must_refuse(
             carol,
