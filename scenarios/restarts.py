@@ -28,11 +28,13 @@ from conformance.service.refusal import must_refuse, was_accepted
 from conformance.service.session import DESCRIPTION
 from conformance.service.usage_keys import Permissions
 from conformance.values.ids import ApiKey, Cid, UsageKey
-from conformance.values.json_values import MISSING, member, printed
+from conformance.values.json_values import MISSING, member, pluck, printed
 
 NEEDS = ("managed_accounts", "restart")
 WINDOW_LEAVES = 240
 """Seconds after which an envelope is replayed no more, well within the 300 s in which it counts."""
+AT_ONCE = 6
+"""Writes under way when the node is killed."""
 LONG_LABEL = "f\u00fcr \u4e00\u4e8c\u4e09, which takes more than a word of 32 characters"
 """Letters of several bytes, and more of them than a word of the chain holds bytes."""
 
@@ -259,6 +261,14 @@ def runs_as_before(judge: Judge, node: Node, one: Furnished) -> None:
             node.signing.must_be_refused(key, action, pkp, control=control, classes=["any"])
 
 
+def acknowledged_before_the_kill(node: Node, alice: ApiKey) -> set[str]:
+    """Kill the node while it makes groups; the names of those that it has acknowledged."""
+    writes = [node.groups.creation(alice, f"late {number}") for number in range(AT_ONCE)]
+    answers = node.restarts.kill_beside(writes)
+    made = [(write, answer) for write, answer in zip(writes, answers, strict=True) if answer and answer.accepted]
+    return {printed(answer.renamed.get("group_name", write.members["group_name"])) for write, answer in made}
+
+
 @case(
     "account-is-kept",
     requirements=[
@@ -297,11 +307,16 @@ def runs_as_before(judge: Judge, node: Node, one: Furnished) -> None:
 def account_is_kept(judge: Judge, node: Node) -> None:
     """Groups, wallets, actions and usage keys are the same after a restart, and what was removed stays away.
 
-    The last write before the kill is a group, which must be there.
+    The node is killed while it makes groups, of which those are there that it has acknowledged, and right after one.
     """
     one = furnished(node)
     before = one.records(node)
-    late = printed(node.groups.add(one.alice, "late").listed_id)
+    made = acknowledged_before_the_kill(node, one.alice)
+    with judge("AKEY-060"):
+        kept = {*map(printed, pluck(node.groups.list(one.alice), "name"))}
+    with judge.apart("GRPLIFE-010"):
+        judge.same(sorted(made - kept), [], "the groups that were acknowledged before the kill and are lost")
+    late = printed(node.groups.add(one.alice, "last").listed_id)
     node.restarts.kill()
     with judge("AKEY-060"):
         after = one.records(node)

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+
+from conformance.endpoints.messages import Answer
+from conformance.endpoints.requests import OutgoingRequest
 from conformance.endpoints.restart import How, restart
+from conformance.problems import ConnectionDropped, NoAnswerInTime, ProxyFault, Unreachable
 from conformance.service.session import Session
 
 
@@ -19,6 +27,29 @@ class Restarts:
     def kill(self) -> None:
         """Kill the node and start it again; stop it in order where the profile has no command that kills."""
         self._restart("kill")
+
+    def kill_beside(self, writes: Sequence[OutgoingRequest]) -> list[Answer | None]:
+        """Kill the node as soon as it has answered one of several writes that are sent at the same time, and start it.
+
+        The answers, None for a write that the kill has cut off: whether it counts is not known.
+        """
+        session, answered = self._session, threading.Event()
+        session.target.be_alone()
+        session.settle()
+
+        def send(number: int, write: OutgoingRequest) -> Answer | None:
+            try:
+                return session.branch(f"write {number}").send(write, at_once=True)
+            except (ConnectionDropped, NoAnswerInTime, ProxyFault, Unreachable):
+                return None
+            finally:
+                answered.set()
+
+        with ThreadPoolExecutor(len(writes)) as pool:
+            sent = [pool.submit(copy_context().run, send, number, write) for number, write in enumerate(writes)]
+            answered.wait()
+            self._restart("kill")
+        return [future.result() for future in sent]
 
     def _restart(self, how: How) -> None:
         session, target = self._session, self._session.target

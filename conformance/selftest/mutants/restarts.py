@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import json
 import time
@@ -56,6 +57,9 @@ WALLET_MINT, KEY_MINT, CREATE_WALLET = (
     "create_wallet",
 )
 
+
+UNDER_WAY_SECONDS = 0.2
+"""How long a write waits for others, so that it is under way beside them."""
 
 C = TypeVar("C", list[Any], dict[Any, Any], set[Any])
 
@@ -192,6 +196,34 @@ def kill_loses_the_last_group(node: Node) -> None:
     for name in ("create_wallet", "set_usage_key", "add_action"):
         wrap(node.accounts, name, other)
     wrap(node, "close", close)
+
+
+@mutant("GRPLIFE-010", restarts=True)
+def kill_loses_groups_made_at_once(node: Node) -> None:
+    """Keep groups that are made at the same time when the next one is made alone."""
+    unsaved: list[tuple[int, int]] = lasting(node, "unsaved", [])
+    for key, group in _taken(unsaved):
+        node.accounts.remove_group(key, group)
+    under_way: list[Received] = []
+
+    async def make(request: Received, forward: Forward) -> Answered:
+        if not under_way:
+            unsaved.clear()
+        under_way.append(request)
+        try:
+            await asyncio.sleep(UNDER_WAY_SECONDS)
+            return await forward(request)
+        finally:
+            under_way.remove(request)
+
+    def add(write: Callable[..., int], key: int, *others: object) -> int:
+        made = write(key, *others)
+        if len(under_way) > 1:
+            unsaved.append((key, made))
+        return made
+
+    intercept(node, "add_group", make)
+    wrap(node.accounts, "add_group", add)
 
 
 # ------------------------------------------------------------------------------------------------- keys, permissions
