@@ -289,7 +289,7 @@ def lists_show_the_own_account_alone(judge: Judge, node: Node) -> None:
         # Also while the other account reads the same list.
         asked = [(owner, other, operation) for operation in reads for owner, other in pairs]
         requests = [apart.page(operation, owner.key) for owner, _, operation in asked]
-        for _ in range(4):
+        for _ in range(3):
             answers = send_at_once(node.session, requests)
             for (owner, other, operation), answer in zip(asked, answers, strict=True):
                 must_accept(answer)
