@@ -816,8 +816,8 @@ def writes_of_members(node: Node, alice: str) -> Writes:
 def writes_of_actions(node: Node, alice: str) -> Writes:
     """Writes of actions."""
     one, two = (node.actions.sample_cid(name) for name in ("one", "two"))
-    added = node.actions.add(alice, two)
     node.actions.add(alice, one)
+    added = node.actions.add(alice, two)
     writes: list[tuple[Accepted, dict[str, object]]] = [
         (added, {}),
         (node.actions.update(alice, hashed_cid(one), "updated"), {"name": "again"}),

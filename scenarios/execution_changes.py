@@ -253,14 +253,16 @@ def removal_of_a_group(judge: Judge, node: Node) -> None:
     loses = ["GRPLIFE-110", "GRPLIFE-160", "EXEC-230"]
     about = {every: loses[1:], on.alice: loses[2:]}
     lost = []
+    # Whether the keys themselves are still there is GRPLIFE-140's question.
+    classes = ["forbidden", "unauthenticated"]
     for key in keys:
         with judge.apart(*about.get(key, loses)):
-            signing.must_be_refused(key, on.x, on.p, control=runs[key])
+            signing.must_be_refused(key, on.x, on.p, control=runs[key], classes=classes)
             lost.append(key)
     with judge.apart(*loses):
-        must_refuse(node.session, uses_none, ["forbidden"], control=succeeds, unchanged=[])
+        must_refuse(node.session, uses_none, classes, control=succeeds, unchanged=[])
     with judge.apart("GRPLIFE-110", why="a key that has lost its only group runs in no other one"):
-        signing.must_be_refused(on.key, on.y, on.q, control=in_h)
+        signing.must_be_refused(on.key, on.y, on.q, control=in_h, classes=classes)
     with judge.apart("GRPLIFE-130"):
         for key in (both, every):
             signing.must_sign(key, on.y, on.q)
@@ -270,7 +272,7 @@ def removal_of_a_group(judge: Judge, node: Node) -> None:
         signing.must_sign(every, on.x, on.p)
     for key in [one for one in (on.key, both) if one in lost]:
         with judge.apart("GRPLIFE-120"):
-            signing.must_be_refused(key, on.x, on.p, control=runs[key])
+            signing.must_be_refused(key, on.x, on.p, control=runs[key], classes=classes)
 
 
 @case(
