@@ -99,7 +99,8 @@ def nobody_signs_what_nobody_can_sign(node: Node) -> None:
         try:
             return original(data, signature, **about)
         except BadRequest as fault:
-            nobody = isinstance(data, dict) and not any(node.envelopes.address(data["message"]))
+            message = data.get("message") if isinstance(data, dict) else None
+            nobody = isinstance(message, dict) and not any(node.envelopes.address(message))
             if nobody and fault.code in {"signature-unrecoverable", "signature-out-of-range"}:
                 return bytes(20)
             raise

@@ -108,7 +108,7 @@ def refused_wallet_is_on_the_chain(node: Node) -> None:
     change_accepted(node, "list_wallets", show)
 
 
-@mutant("ERR-150", also="BILL-210 EP-030 LIST-170")
+@mutant("ERR-150", also="BILL-210 EP-030 GRP-240 LIST-170")
 def half_of_a_refused_group_is_made(node: Node) -> None:
     """Refuse `add_group` with a malformed entry, and create the group without its lists."""
 

@@ -107,7 +107,7 @@ def groups_show_metadata_of_deleted_actions(node: Node) -> None:
     wrap(node.accounts, "actions_in_group", in_group)
 
 
-@mutant("EP-310")
+@mutant("EP-310", also="EP-290")
 def unregistered_action_is_registered_by_its_update(node: Node) -> None:
     """Register an unknown action in `update_action_metadata`."""
 
