@@ -33,7 +33,7 @@ from conformance.values.json_values import MISSING, member, pluck, printed
 NEEDS = ("managed_accounts", "restart")
 WINDOW_LEAVES = 240
 """Seconds after which an envelope is replayed no more, well within the 300 s in which it counts."""
-AT_ONCE = 6
+AT_ONCE = 4
 """Writes under way when the node is killed."""
 LONG_LABEL = "f\u00fcr \u4e00\u4e8c\u4e09, which takes more than a word of 32 characters"
 """Letters of several bytes, and more of them than a word of the chain holds bytes."""

@@ -129,6 +129,8 @@ class Target:
         """What all threads and cases know of the node's silence."""
         self.mining = MiningPatience()
         self._was_reached = False
+        self.awaits_restarts = True
+        """Whether a node that refuses connections, and answered before, is asked again for a while."""
         self._is_put_off = False
         """Whether the node put the last request off again and again, without saying until when."""
         self._timeout = self.patience.seconds or _longest(profile)
@@ -165,6 +167,12 @@ class Target:
         """The same node, for requests of which each goes over a connection of its own."""
         other = copy.copy(self)
         other.reuses_connections = False
+        return other
+
+    def without_retries(self) -> Self:
+        """The same node, for requests that are not sent again where it refuses connections for a while."""
+        other = copy.copy(self)
+        other.awaits_restarts = False
         return other
 
     def settling_longer(self, seconds: float) -> Self:
@@ -261,7 +269,8 @@ class Target:
                 http, is_repeated = self._unpooled, True
                 continue
             except Unreachable:
-                if not self._was_reached or time.monotonic() + RETRY_SECONDS > restarted_by:
+                is_restarting = self._was_reached and self.awaits_restarts
+                if not is_restarting or time.monotonic() + RETRY_SECONDS > restarted_by:
                     self._was_reached = False
                     raise
                 self.wait(RETRY_SECONDS, log)

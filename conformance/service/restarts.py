@@ -38,8 +38,10 @@ class Restarts:
         session.settle()
 
         def send(number: int, write: OutgoingRequest) -> Answer | None:
+            branch = session.branch(f"write {number}")
+            branch.target = session.target.without_retries()
             try:
-                return session.branch(f"write {number}").send(write, at_once=True)
+                return branch.send(write, at_once=True)
             except (ConnectionDropped, NoAnswerInTime, ProxyFault, Unreachable):
                 return None
             finally:

@@ -120,6 +120,7 @@ class ServedNode:
     def restart(self, how: How, within: float) -> None:  # noqa: ARG002 - it takes no time worth counting
         """Build the node anew from what it keeps. What it does at an orderly end, it does not where it is killed."""
         self._ends_in_order = how == "stop"
+        self._server.lets_requests_end = True
         self._stop()
         try:
             self._begin()
@@ -134,7 +135,8 @@ class ServedNode:
             begun.callback(self._close_node)
             self._alter(self._node)
             sockets = begun.enter_context(_again(self._sockets))
-            begun.enter_context(_serving(QuickNodeServer(self._node, sockets), sockets.http, self._faults))
+            self._server = QuickNodeServer(self._node, sockets)
+            begun.enter_context(_serving(self._server, sockets.http, self._faults))
             self._running = begun.pop_all()
 
     def _stop(self) -> None:
@@ -190,6 +192,9 @@ def _listening() -> Iterator[socket.socket]:
 class QuickServer(uvicorn.Server):
     """Ends at once when it is told to; uvicorn itself looks for that ten times a second."""
 
+    lets_requests_end = False
+    """Whether requests under way go on to their end, which nobody hears of: what they wrote is complete."""
+
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start to accept connections."""
         self._loop = asyncio.get_running_loop()
@@ -211,6 +216,8 @@ class QuickServer(uvicorn.Server):
             server.close()
         for connection in list(self.server_state.connections):
             connection.transport.abort()
+        if self.lets_requests_end and self.server_state.tasks:
+            await asyncio.wait(self.server_state.tasks, timeout=START_SECONDS)
 
     def stop(self) -> None:
         """End the main loop, from another thread."""
