@@ -22,6 +22,7 @@ from conformance.service import (
 )
 from conformance.service.derivations import hashed_cid, sample_cid
 from conformance.service.node import Node
+from conformance.service.refusal import must_refuse
 from conformance.values.json_values import member
 
 NEEDS = ("managed_accounts", "design_flows")
@@ -51,7 +52,8 @@ def actions_are_added_and_removed(judge: Judge, node: Node) -> None:
     p, x = node.pkps.create(alice.key), node.actions.prepared()
     group, other = node.groups.add(alice.key, pkp_ids=[p.id]), node.groups.add(alice.key)
     raw: list[str] = [sample_cid(f"{session.seed}{number}") for number in range(6)]
-    raw[1] = x.cid
+    uses_none = node.actions.without_a_wallet()
+    raw[1], raw[3] = x.cid, uses_none.cid
     cids = flow_cids(session, raw)
     hashes = [hashed_cid(cid) for cid in raw]
 
@@ -64,10 +66,13 @@ def actions_are_added_and_removed(judge: Judge, node: Node) -> None:
     with judge("FLOW-010"):
         change(add=cids[:4])
         runs = node.signing.must_sign(alice.key, x, p).accepted
+        run = node.runs.request(alice.key, uses_none.code)
+        succeeds = node.runs.must_succeed(run).accepted
         judge.same_hexes(listed(), hashes[:4], "the actions of the group after `add`", any_order=True)
     with judge("FLOW-020"):
         change(remove=[cids[1], cids[3]])
         node.signing.must_be_refused(alice.key, x, p, control=runs)
+        must_refuse(session, run, ["forbidden"], control=succeeds, unchanged=[])
         judge.same_hexes(listed(), [hashes[0], hashes[2]], "the actions of the group after `remove`", any_order=True)
     with judge("FLOW-030"):
         change(add=cids[4:], remove=[cids[0], cids[2]])

@@ -283,15 +283,18 @@ def all_actions(judge: Judge, node: Node) -> None:
     p, q = node.pkps.create_several(alice, 2)
     x, y = (node.actions.source("sign_message", mark) for mark in "xy")
     there = node.usage_keys.executing_in(alice, bound(node, alice, [p], [node.groups.all_actions]))
-    elsewhere = node.usage_keys.executing_in(alice, bound(node, alice, [p], [node.actions.hashed_cid(y)]))
+    elsewhere = node.usage_keys.executing_in(alice, bound(node, alice, [q], [node.actions.hashed_cid(y)]))
     keys = running(node, alice, there)
-    with judge(why="a group with the all-actions wildcard runs any action with its wallet"):
+    with judge(
+        why="a group with the all-actions wildcard runs any action with its wallet, in whichever group that stands"
+    ):
         runs = all_sign(node, keys, x, p)
-        node.signing.must_sign(there, y, p)
+        all_sign(node, keys, y, p)
     with judge(
         why="the all-actions wildcard of one group permits nothing to a key of another, which lists no such action"
     ):
-        node.signing.must_be_refused(elsewhere, x, p, control=runs)
+        for pkp in (p, q):
+            node.signing.must_be_refused(elsewhere, x, pkp, control=runs)
     with judge(why="the all-actions wildcard permits no wallet that its group does not list"):
         node.signing.must_be_refused(there, x, q, control=runs)
 
@@ -301,7 +304,7 @@ def all_wallets(judge: Judge, node: Node) -> None:
     """The wildcard among a group's wallets permits any wallet of the account there, and only there."""
     alice, p, q, x, y = two_and_two(node)
     there = node.usage_keys.executing_in(alice, bound(node, alice, [ALL_PKPS], [x]))
-    elsewhere = node.usage_keys.executing_in(alice, bound(node, alice, [q], [x, y]))
+    elsewhere = node.usage_keys.executing_in(alice, bound(node, alice, [q], [y]))
     keys = running(node, alice, there)
     with judge(why="a group with the all-wallets wildcard runs its action with any wallet of the account"):
         runs = node.signing.must_sign(there, x, p).accepted
@@ -309,7 +312,8 @@ def all_wallets(judge: Judge, node: Node) -> None:
     with judge(
         why="the all-wallets wildcard of one group permits nothing to a key of another, which lists no such wallet"
     ):
-        node.signing.must_be_refused(elsewhere, x, p, control=runs)
+        for action in (x, y):
+            node.signing.must_be_refused(elsewhere, action, p, control=runs)
     with judge(why="the all-wallets wildcard permits no action that its group does not list"):
         node.signing.must_be_refused(there, y, p, control=runs)
 

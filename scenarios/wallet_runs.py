@@ -120,8 +120,9 @@ def same_run_by_two_keys_at_once(judge: Judge, node: Node) -> None:
     p, q = node.pkps.create_several(alice, 2)
     late = node.actions.prepared("sign_late")
     key = node.usage_keys.executing_in(alice, bound(node, alice, [p, q], [late]))
-    in_none = node.usage_keys.executing_in(alice)
-    by_key, by_none = (node.signing.request(by, late, p, milliseconds=400) for by in (key, in_none))
+    # The second may run the action, with another wallet.
+    others = node.usage_keys.executing_in(alice), node.usage_keys.executing_in(alice, bound(node, alice, [q], [late]))
+    by_key, *forbidden = (node.signing.request(by, late, p, milliseconds=400) for by in (key, *others))
     runs = node.runs.must_succeed(by_key).accepted
 
     answered = Event()
@@ -133,14 +134,14 @@ def same_run_by_two_keys_at_once(judge: Judge, node: Node) -> None:
             answered.set()
 
     # One after the other, from after its beginning until its answer: so they come while that run is under way.
-    def again_by_none() -> None:
+    def again_by_others() -> None:
         with judge("EXEC-030"), Refusals(node.session, control=runs, unchanged=[]) as refusals:
-            for _ in range(MOST_BESIDE):
+            for number in range(MOST_BESIDE):
                 if answered.wait(PAUSE_SECONDS):
                     break
-                refusals.send(by_none, ["forbidden"])
+                refusals.send(forbidden[number % 2], ["forbidden"])
 
-    at_once([once_by_key, again_by_none])
+    at_once([once_by_key, again_by_others])
     pairs = [(by, pkp) for by in running(node, alice, key) for pkp in (p, q)]
     requests = [node.signing.request(by, late, pkp, milliseconds=400) for by, pkp in pairs]
     answers = send_at_once(node.session, requests)

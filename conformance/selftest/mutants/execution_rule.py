@@ -43,6 +43,21 @@ def wallet_is_looked_for_in_all_groups(node: Node) -> None:
     _decide_wallets(node, executable)
 
 
+@mutant(
+    each=[row("actions", 0, breaks="EXEC-100"), row("wallets", 1, breaks="EXEC-110")],
+    also="EXEC-020 EXEC-090 EXEC-350 GRP-120",
+)
+def entries_make_other_groups_wildcards_void(node: Node, place: int) -> None:
+    """Ask only those of the key's groups that list the thing itself, where one of them does; the label says what."""
+
+    def executable(key: int, *used: bytes) -> bool:
+        groups = own_groups(node, key)
+        exact = [one for one in groups if used[place] in (one.actions, one.wallets)[place]]
+        return any(permits(one, *used) for one in exact or groups)
+
+    _decide_wallets(node, executable)
+
+
 # ------------------------------------------------------------------------------------------ conditions
 
 

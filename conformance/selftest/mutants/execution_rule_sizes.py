@@ -11,7 +11,7 @@ from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.alter_runs import Lists, all_groups, decide, own_groups
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
-from reference_node.permission.runs import Caller
+from reference_node.permission.runs import Caller, Run
 from reference_node.sandbox import RunResult
 
 PAGE = 20
@@ -78,14 +78,20 @@ class _Flight:
     result: RunResult | None = None
 
 
-@mutant("EXEC-030", also="AUTH-080 BILL-180 EXEC-050 EXEC-130 EXEC-180 EXEC-270 UKEY-270")
-def equal_runs_at_once_are_one(node: Node) -> None:
-    """Answer runs with equal code and parameters that come while one is under way with its result."""
+@mutant(
+    "EXEC-030",
+    each=[row("whoever-asks", lambda _: True), row("who-may-run-it", lambda may_run: may_run())],
+    also="AUTH-080 BILL-180 EXEC-050 EXEC-130 EXEC-180 EXEC-270 UKEY-270",
+)
+def equal_runs_at_once_are_one(node: Node, when: Callable[[Callable[[], bool]], bool]) -> None:
+    """Answer a run with the result of an equal one that is under way; the label says to whom."""
     flights: dict[tuple[str, str], _Flight] = {}
     lock = threading.Lock()
 
     def run(running: Running, caller: Caller, code: str, params: str) -> RunResult:
         own = _Flight()
+        if not when(lambda: node.runs.may_run(Run(caller, node.runs.action(code)))):
+            return running(caller, code, params)
         with lock:
             flight = flights.setdefault((code, params), own)
         if flight is not own:

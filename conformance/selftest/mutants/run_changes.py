@@ -60,6 +60,7 @@ def removed_group_becomes_all_groups(node: Node) -> None:
         row("remove_action_from_group", breaks="EXEC-230 EP-210"),
         row("update_usage_key", breaks="EXEC-230 KEYLIFE-030", also="UKEY-270 UKEY-300"),
         row("remove_group", breaks="EXEC-230 GRPLIFE-110", also="GRPLIFE-160"),
+        row("change_actions_of_group", breaks="FLOW-020", also="EXEC-230"),
     ],
     also="CHAIN-050 EXEC-030 EXEC-040",
 )
