@@ -25,6 +25,7 @@ from conformance.values.json_values import member
 
 NEEDS = ("managed_accounts",)
 FORMS = "wire.group.cid_wildcard_form"
+NAMED_BY = "exec.pkp_selection.named_by"
 TEXTS = {
     "of two words": "a message",
     "empty": "",
@@ -178,7 +179,7 @@ def messages_are_signed_with_the_wallets_key(judge: Judge, node: Node) -> None:
     "wallets-used-at-once-sign-each-for-itself",
     requirements=["PKP-170", "EXEC-190"],
     needs=NEEDS,
-    uses=[FORMS, {"exec.pkp_selection.named_by": "sandbox_call"}],
+    uses=[FORMS, {NAMED_BY: "sandbox_call"}],
 )
 def wallets_used_at_once_sign_each_for_itself(judge: Judge, node: Node) -> None:
     """Two wallets that one run uses at the same time sign each with its own key."""
@@ -211,6 +212,16 @@ def digests_are_signed_with_the_wallets_key(judge: Judge, node: Node) -> None:
             signature = on.run(code, pkp, digest=digest).result
         with judge("EXEC-190", "PKP-170"):
             judge.same_hex(signer_of_digest(digest, signature), pkp.address, f"the signer of the digest {digest}")
+    if node.session.target.profile_value(NAMED_BY) == "sandbox_call":
+        with judge("EXEC-190"):
+            code = node.actions.source("sign_digest_by_several")
+            result = on.run(code, on.p, digest=drawn, wallets=[on.p.id, on.q.id]).result
+        for number, pkp in enumerate((on.p, on.q)):
+            with judge.apart("EXEC-190", "PKP-170"):
+                signature = member(member(result, "signatures"), str(number))
+                judge.same_hex(
+                    signer_of_digest(drawn, signature), pkp.address, f"the signer of call {number} in one run"
+                )
 
 
 @case(

@@ -21,7 +21,7 @@ from conformance.service.bindings import bound, running
 from conformance.service.derivations import hashed_cid
 from conformance.service.node import Node
 from conformance.service.payments import ILL_FORMED
-from conformance.service.refusal import DELETE_ABSENT, REFUSAL_CLASSES
+from conformance.service.refusal import DELETE_ABSENT, REFUSAL_CLASSES, must_refuse
 from conformance.service.sample_calls import SampleObjects, sample_objects, sample_reads, sample_writes
 from conformance.service.usage_keys import ALL_PERMISSIONS
 from conformance.values.json_values import member, printed
@@ -424,13 +424,21 @@ def runs_are_charged_after_conversion(judge: Judge, node: Node) -> None:
     judge.set_up(price > 0, "a run that costs something before the conversion, too")
 
 
-@case("runs-on-bought-credit", requirements=["BILL-190", "BILL-320"], needs=[*BUYS, "chain_rpc", "funded_wallet"])
+@case(
+    "runs-on-bought-credit",
+    requirements=["BILL-190", "BILL-320", "MINT-140"],
+    needs=[*BUYS, "chain_rpc", "funded_wallet"],
+)
 def runs_on_bought_credit(judge: Judge, node: Node) -> None:
-    """A ChainSecured account that has bought nothing runs nothing; its usage key runs on what its wallet has bought."""
+    """A ChainSecured account that has bought nothing runs nothing; its usage key runs on what its wallet has bought.
+
+    A usage key of which only the half is attached runs nothing, either.
+    """
     dana, action = node.accounts.by_wallet(node.wallets.new("carol")), node.actions.prepared("hello")
     node.contract.write(dana.admin, "add_group", dana.hash, node.label, "d", [ALL_PKPS], [action.hash])
     (group,) = node.contract.items("list_groups", dana.hash)
-    runner = node.minting.attached_key(dana, Permissions(execute_in_groups=[int(printed(member(group, "id")))]))
+    executes = Permissions(execute_in_groups=[int(printed(member(group, "id")))])
+    runner = node.minting.attached_key(dana, executes)
     payments = node.payments
 
     def balance() -> int:
@@ -446,5 +454,11 @@ def runs_on_bought_credit(judge: Judge, node: Node) -> None:
         refusals.send(node.runs.request(runner.key, action.code), ["insufficient_credit"])
     meter = Meter(judge, balance)
     with judge("BILL-320"):
-        node.runs.run(runner.key, action.code)
+        run = node.runs.must_succeed(node.runs.request(runner.key, action.code))
         meter.must_have_charged("a run by a usage key")
+    if node.session.target.profile_value("chain.attach_order") == "any":
+        half = node.minting.usage_key(dana.admin)
+        node.minting.attach(dana, half, executes)
+        with judge.apart("MINT-140"):
+            request = node.runs.request(half.key, action.code)
+            must_refuse(node.session, request, ["any"], control=run.accepted, unchanged=[])

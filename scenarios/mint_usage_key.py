@@ -5,11 +5,13 @@ A usage key that a signature mints opens nothing until the admin wallet has regi
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from itertools import cycle, product
 
 from conformance.cases import Judge, case
 from conformance.endpoints.requests import OutgoingRequest
+from conformance.problems import ChainReverted
 from conformance.service.acceptance import Accepted, must_accept
 from conformance.service.admin_writes import writes_by_admin
 from conformance.service.at_once import send_at_once
@@ -336,16 +338,21 @@ def registration_comes_first(judge: Judge, node: Node) -> None:
 
 @case("attached-key-runs", requirements=["MINT-120"], needs=[*ON_CHAIN, *MANAGED], uses=[OWN_HASH])
 def attached_key_runs(judge: Judge, node: Node) -> None:
-    """An attached key runs in a group of its `execute_in_groups`, and in no other."""
+    """An attached key runs in the groups with which it was attached last, and in no other."""
     x, y = (node.actions.prepared(mark=mark) for mark in "xy")
     alice = node.accounts.new().key
     p = node.pkps.create(alice)
-    g, _ = bound(node, alice, [p], [x]), bound(node, alice, [p], [y])
+    g, h = bound(node, alice, [p], [x]), bound(node, alice, [p], [y])
     account = node.accounts.converted(alice, node.wallets.new("carol"))
-    key = node.minting.attached_key(account, Permissions(execute_in_groups=[g])).key
+    attached = node.minting.attached_key(account, Permissions(execute_in_groups=[g]))
     with judge():
-        control = node.signing.must_sign(key, x, p).accepted
-        node.signing.must_be_refused(key, y, p, control=control, classes=["any"])
+        control = node.signing.must_sign(attached.key, x, p).accepted
+        node.signing.must_be_refused(attached.key, y, p, control=control, classes=["any"])
+    with suppress(ChainReverted):  # whether a key can be attached again is silent
+        node.minting.attach(account, attached, Permissions(execute_in_groups=[h]))
+        with judge():
+            again = node.signing.must_sign(attached.key, y, p).accepted
+            node.signing.must_be_refused(attached.key, x, p, control=again, classes=["any"])
 
 
 @case(

@@ -154,13 +154,13 @@ def listed_over_http(judge: Judge, node: Node) -> None:
 
 @case("registered-wallet-signs", requirements=["MINT-040"], needs=RUNS_NEED, uses=[OWN_HASH, ID_RULE])
 def registered_wallet_signs(judge: Judge, node: Node) -> None:
-    """A minted wallet, registered with its path unchanged, signs runs as the minted address."""
+    """A minted wallet, registered with its path unchanged, signs runs as the minted address, whoever had it minted."""
     x = node.actions.prepared()
     alice = node.accounts.new().key
     own, key = node.pkps.create(alice), node.usage_keys.executing_in(alice, 0)
     g = bound(node, alice, [own], [x])
     account = node.accounts.converted(alice, node.wallets.new("carol"))
-    minted = node.minting.wallet(account.admin)
+    minted = node.minting.wallet(node.wallets.new("dave"))
     registered = node.minting.register(account, minted)
     wallet = Pkp(pkp_id(minted.address, node.session.stated(ID_RULE)), minted.address, registered)
     # Registered, it is in no group yet.

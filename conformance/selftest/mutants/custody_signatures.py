@@ -77,13 +77,17 @@ def third_wallet_signs_as_the_second(node: Node) -> None:
     wrap(node.runs, "wallet_key", key_of)
 
 
-@mutant("PKP-170")
-def first_private_key_of_a_run_is_repeated(node: Node) -> None:
-    """Answer later calls of `getPrivateKey` in a run with the first key, whichever wallet they name."""
-    kept: dict[int, tuple[Run, object]] = {}
+@mutant(
+    "PKP-170",
+    each=[row("private-keys", "getPrivateKey"), row("signatures-of-a-digest", "signDigest", also="EXEC-190")],
+)
+def first_answer_of_a_run_is_repeated(node: Node, repeated: str) -> None:
+    """Answer equal calls of `{repeated}` in a run as the first, whichever wallet they name."""
+    kept: dict[tuple[int, str], tuple[Run, object]] = {}
 
     def call(host_call: HostCall, run: Run, called: str, arguments: Mapping[str, object]) -> object:
         given = host_call(run, called, arguments)
-        return kept.setdefault(id(run), (run, given))[1] if called == "getPrivateKey" else given
+        signed = id(run), str(arguments.get("digest"))
+        return kept.setdefault(signed, (run, given))[1] if called == repeated else given
 
     wrap(node.runs, "host_call", call)

@@ -240,6 +240,27 @@ def attached_key_is_stored_otherwise(node: Node, change: Callable[[Arguments], A
     change_contract(node, heard, {"set_usage_api_key"})
 
 
+@mutant("MINT-120", also="CHAIN-050")
+def groups_of_a_key_that_is_set_again_are_kept(node: Node) -> None:
+    """Add the group arrays of `setUsageApiKey` to those that the account's key has already."""
+
+    def heard(sent: Sent) -> Sent:
+        account, (owner, hashed, *_) = account_behind(node, sent.arguments[0]), sent.arguments
+        if account is None or account.managed or not node.accounts.key_info(hashed).account_hash:
+            return sent
+        had = node.accounts.usage_key(owner, hashed).permissions
+        former = (
+            had.manage_ipfs_ids_in_groups,
+            had.add_pkp_to_groups,
+            had.remove_pkp_from_groups,
+            had.execute_in_groups,
+        )
+        both = [tuple({*groups, *given}) for groups, given in zip(former, sent.arguments[9:], strict=True)]
+        return replace(sent, arguments=(*sent.arguments[:9], *both))
+
+    change_contract(node, heard, {"set_usage_api_key"})
+
+
 @mutant("UKEY-380")
 def expiration_by_another_clock(node: Node) -> None:
     """Compare expirations with a minute after the node's start, whatever time has passed."""

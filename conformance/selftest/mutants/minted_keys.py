@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 
+from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
 from pydantic import JsonValue
 
 from conformance.selftest.tools.accounts import account_of
-from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, note_accepted, wrap
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    answer,
+    body_of,
+    intercept,
+    note_accepted,
+    wrap,
+)
+from conformance.selftest.tools.alter_envelopes import address_in
+from conformance.selftest.tools.alter_runs import RUN
 from conformance.selftest.tools.api_keys import ask_as, header, presented
 from conformance.selftest.tools.minted import follow_mints
 from conformance.selftest.tools.mutant import mutant, row
@@ -20,8 +32,9 @@ from reference_node.chain.account_config import Wallet
 from reference_node.chain.contract_abi import ContractRefusal, event_topic
 from reference_node.chain.interface import Address
 from reference_node.node import Node
-from reference_node.permission.keys import key_hash, pkp_id
+from reference_node.permission.keys import address_of, key_hash, pkp_id
 from reference_node.permission.runs import Run
+from reference_node.sandbox import HostRefusal
 
 Told = Mapping[str, JsonValue]
 
@@ -94,6 +107,25 @@ def registered_wallets_are_in_every_group(node: Node) -> None:
     wrap(node.runs, "may_use", may_use)
 
 
+@mutant("MINT-040")
+def wallets_sign_for_who_had_them_minted_alone(node: Node) -> None:
+    """Refuse a registered wallet's key where another wallet than the account's admin had it minted."""
+    minters: dict[str, bytes | None] = {}
+
+    def note(request: Received, given: Answered) -> None:
+        minters[json.loads(given.body)["wallet_address"]] = address_in(body_of(request)["typed_data"])
+
+    def key_of(original: Callable[[Run, bytes], bytes], run: Run, pkp: bytes) -> bytes:
+        key = original(run, pkp)
+        minter = minters.get(to_checksum_address(address_of(key)))
+        if minter not in {None, node.accounts.account(run.caller.account_hash).admin_wallet}:
+            raise HostRefusal("another wallet had this one minted")
+        return key
+
+    note_accepted(node, "create_wallet_with_signature", note)
+    wrap(node.runs, "wallet_key", key_of)
+
+
 # ------------------------------------------------------------------------------------------ set and not registered
 
 
@@ -117,20 +149,28 @@ def set_usage_key_alone_attaches_a_key(node: Node) -> None:
     _need_no_registration(node, lambda _: True)
 
 
-@mutant("MINT-140")
-def set_keys_list_as_bearer(node: Node) -> None:
-    """Answer lists to a minted key that is set and whose wallet is not registered, as a Bearer key."""
-    as_bearer = ContextVar("as_bearer", default=False)
+@mutant(
+    "MINT-140",
+    each=[
+        row("lists-as-bearer", LISTS, lambda request: bool(header(request, b"authorization"))),
+        row("runs", [RUN], lambda _: True),
+    ],
+)
+def set_keys_are_attached_to_some_requests(
+    node: Node, operations: Sequence[str], when: Callable[[Received], bool]
+) -> None:
+    """Take a minted key that is set, and whose wallet is not registered, for an attached one; the label says where."""
+    taken = ContextVar("taken", default=False)
 
     async def handler(request: Received, forward: Forward) -> Answered:
-        token = as_bearer.set(bool(header(request, b"authorization")))
+        token = taken.set(when(request))
         try:
             return await forward(request)
         finally:
-            as_bearer.reset(token)
+            taken.reset(token)
 
-    intercept(node, LISTS, handler)
-    _need_no_registration(node, lambda _: as_bearer.get())
+    intercept(node, operations, handler)
+    _need_no_registration(node, lambda _: taken.get())
 
 
 @mutant("MINT-140", also="MINT-160")
