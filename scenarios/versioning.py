@@ -6,10 +6,12 @@ The library that reads descriptions is imported where a case needs it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from conformance.cases import Judge, case
+from conformance.problems import Mismatch, NotJson
 from conformance.service.acceptance import Accepted
 from conformance.service.bindings import bound
 from conformance.service.derivations import hashed_cid, random_key
@@ -19,9 +21,28 @@ from conformance.service.reads import Read
 from conformance.service.refusal import Refusals
 from conformance.service.session import Session
 from conformance.service.usage_keys import Permissions
+from conformance.values.json_values import member, printed
 
 OTHER_PREFIXES = ("/", "/core/", "/v1/", "/core/v2/")
 ILL_FORMED = ("malformed", "invalid")
+
+
+@case("description", requirements=["VER-020"], needs=["openapi"], uses=["auth.openapi_public"])
+def description(judge: Judge, session: Session) -> None:
+    """The OpenAPI description is at /core/v1/openapi.json, also for a client that would take a page in its place."""
+    from conformance.drivers.openapi.description import reader_key
+
+    request = session.request("openapi", reader_key(session))
+    for accepts in ("application/json", "application/json, text/html;q=0.1"):
+        with judge.apart():
+            try:
+                document = session.accept(replace(request, headers={"Accept": accepts}))[0].value
+            except NotJson as problem:  # what is there is no description, whatever else it is
+                raise Mismatch("a description in JSON", problem.got, problem.exchange) from None
+            version = printed(member(document, "openapi"))
+            judge.that(bool(re.match(r"3\.\d+\.\d+", version)), "a version of OpenAPI like 3.1.0", version)
+            objects = [name for name in ("info", "paths") if isinstance(member(document, name), dict)]
+            judge.same(objects, ["info", "paths"], "the objects of the description")
 
 
 @case("path-prefix", requirements=["VER-010"])

@@ -130,6 +130,18 @@ def description_is_yaml(node: Node) -> None:
     intercept(node, DESCRIPTION, handler)
 
 
+@mutant("VER-020")
+def description_is_a_page_for_clients_that_take_one(node: Node) -> None:
+    """Answer the viewer's page as openapi.json where `Accept` names `text/html`, however little it is wanted."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        takes_pages = b"text/html" in dict(request.headers).get(b"accept", b"")
+        page = Answered(200, ((b"content-type", b"text/html"),), b"<!doctype html><title>API</title>")
+        return page if takes_pages else await forward(request)
+
+    intercept(node, DESCRIPTION, handler)
+
+
 @mutant("VER-030")
 def viewer_looks_elsewhere(node: Node) -> None:
     """Have the viewer load the description from an address that the node does not have."""
