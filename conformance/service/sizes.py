@@ -93,3 +93,8 @@ def places(count: int) -> list[int]:
 def places_behind(count: int) -> list[int]:
     """The first, the tenth and the last place, and those behind each of `ENDS`: where each takes many requests."""
     return sorted({0, 9, count - 1} | {end for end in ENDS if end < count})
+
+
+def few_places(count: int) -> list[int]:
+    """The first, the tenth, the eleventh and the last place: where each takes the most requests."""
+    return sorted({0, 9, 10, count - 1})

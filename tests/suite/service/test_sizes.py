@@ -14,7 +14,7 @@ from conformance.run.runner import Case, run_case
 from conformance.selftest.tools.accounts import View
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.serving import target_node
-from conformance.service.sizes import GROUP_WRITES, KEY_WRITES, NUMBERS, SIZES, places, places_behind
+from conformance.service.sizes import GROUP_WRITES, KEY_WRITES, NUMBERS, SIZES, few_places, places, places_behind
 from conformance.verdict import Verdict
 from reference_node.chain.account_config import Group
 from reference_node.node import Node
@@ -70,5 +70,7 @@ def test_list_that_ends_is_found_where_the_run_goes_beyond_its_end(cases: Cases,
 
 def test_places_are_at_the_beginning_at_the_end_and_on_both_sides_of_each_number() -> None:
     assert places(11) == [0, 1, 9, 10]
+    assert few_places(11) == [0, 9, 10]
+    assert few_places(256) == [0, 9, 10, 255]
     assert places_behind(65) == [0, 9, 10, 16, 32, 50, 64]
     assert places(65) == [0, 1, 9, 10, 15, 16, 31, 32, 49, 50, 63, 64]
