@@ -190,8 +190,9 @@ def credit_follows_the_account(judge: Judge, node: Node) -> None:
 def owner_converts_on_the_chain(judge: Judge, node: Node) -> None:
     """Runs of an account that its owner converts by a transaction are paid from the new admin wallet's record."""
     on, carol = one_group(node), node.wallets.new("carol")
-    run = node.signing.request(on.key, on.x, on.p)
+    run, start = node.signing.request(on.key, on.x, on.p), node.payments.balance(on.alice)
     node.runs.must_succeed(run)
+    judge.set_up(node.payments.balance(on.alice) < start, "a run that costs something before the conversion")
     conversion = [account_hash(on.alice, node.session.profile), carol.address]
     node.contract.write(node.wallets.of_account_key(on.alice), CONVERSION, *conversion)
     before = balance_of(node, carol)
