@@ -456,9 +456,9 @@ def runs_on_bought_credit(judge: Judge, node: Node) -> None:
     with judge("BILL-320"):
         run = node.runs.must_succeed(node.runs.request(runner.key, action.code))
         meter.must_have_charged("a run by a usage key")
-    if node.session.target.profile_value("chain.attach_order") == "any":
-        half = node.minting.usage_key(dana.admin)
-        node.minting.attach(dana, half, executes)
-        with judge.apart("MINT-140"):
+    half = node.minting.usage_key(dana.admin)
+    with judge.apart("MINT-140"):
+        if node.session.target.profile_value("chain.attach_order") == "any":  # otherwise it is reverted
+            node.minting.attach(dana, half, executes)
             request = node.runs.request(half.key, action.code)
             must_refuse(node.session, request, ["any"], control=run.accepted, unchanged=[])

@@ -261,12 +261,25 @@ def runs_as_before(judge: Judge, node: Node, one: Furnished) -> None:
             node.signing.must_be_refused(key, action, pkp, control=control, classes=["any"])
 
 
-def acknowledged_before_the_kill(node: Node, alice: ApiKey) -> set[str]:
-    """Kill the node while it makes groups; the names of those that it has acknowledged."""
+def acknowledged_before_the_kill(node: Node, alice: ApiKey) -> list[Mapping[str, object]]:
+    """Kill the node while it makes groups; the ids and names of those that it has acknowledged, as far as it tells."""
     writes = [node.groups.creation(alice, f"late {number}") for number in range(AT_ONCE)]
     answers = node.restarts.kill_beside(writes)
-    made = [(write, answer) for write, answer in zip(writes, answers, strict=True) if answer and answer.accepted]
-    return {printed(answer.renamed.get("group_name", write.members["group_name"])) for write, answer in made}
+    return [
+        {
+            "id": member(answer.value, "group_id"),
+            "name": answer.renamed.get("group_name", write.members["group_name"]),
+        }
+        for write, answer in zip(writes, answers, strict=True)
+        if answer and answer.accepted
+    ]
+
+
+def is_listed(made: Mapping[str, object], groups: Sequence[object]) -> bool:
+    """Whether a list has a group: by its id, or by its name where the answer did not tell the id."""
+    part = "name" if made["id"] is MISSING else "id"
+    shown = pluck(groups, part)
+    return MISSING in shown or printed(made[part]) in map(printed, shown)
 
 
 @case(
@@ -313,9 +326,10 @@ def account_is_kept(judge: Judge, node: Node) -> None:
     before = one.records(node)
     made = acknowledged_before_the_kill(node, one.alice)
     with judge("AKEY-060"):
-        kept = {*map(printed, pluck(node.groups.list(one.alice), "name"))}
+        groups = node.groups.list(one.alice)
     with judge.apart("GRPLIFE-010"):
-        judge.same(sorted(made - kept), [], "the groups that were acknowledged before the kill and are lost")
+        lost = [group["name"] for group in made if not is_listed(group, groups)]
+        judge.same(lost, [], "the groups that were acknowledged before the kill and are lost")
     late = printed(node.groups.add(one.alice, "last").listed_id)
     node.restarts.kill()
     with judge("AKEY-060"):
