@@ -167,8 +167,9 @@ def two_versions_are_two_actions(judge: Judge, node: Node) -> None:
         lists = node.actions.list(alice.key, g), node.actions.list(alice.key)
         judge.set_up([*map(len, lists)] == [1, 1], "lists of the one action that was added")
         with judge.apart():
-            for listed in lists:
-                own = member(only(listed, "hashed_cid", VERSIONS[cid]), "hashed_cid")
+            shown = [member(only(listed, "hashed_cid", VERSIONS[cid]), "hashed_cid") for listed in lists]
+        with judge.apart("ACT-040"):
+            for own in shown:
                 judge.that(printed(own).startswith("0x"), "a hash that begins with 0x", own)
         if cid == first:  # nobody else has registered the second yet
             with judge("ACT-050", why="each is registered beside the other"):

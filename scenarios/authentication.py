@@ -375,12 +375,6 @@ def usage_keys_are_the_owners(judge: Judge, node: Node) -> None:
     with judge.apart("AUTH-100", "AUTH-160"):
         request = replace(added.accepted.changed(**NO_PERMISSIONS.members), credential=mighty)
         must_refuse(node.session, request, ["forbidden"], control=added.accepted, unchanged=keys)
-    with judge.apart("AUTH-110", "AUTH-160"), Refusals(node.session, control=removes, unchanged=keys) as refusals:
-        for named in (other, mighty):
-            refusals.send(replace(removes.changed(usage_api_key=named), credential=mighty), ["forbidden"])
-    for named in (other, mighty):
-        with judge.apart("AUTH-110"):
-            node.session.accept(node.groups.creation(named))
     with judge.apart("AUTH-120", "AUTH-160"), Refusals(node.session, control=updates, unchanged=keys) as refusals:
         for named in (other, mighty):
             refusals.send(replace(wider.changed(usage_api_key=named), credential=mighty), ["forbidden"])
@@ -393,6 +387,12 @@ def usage_keys_are_the_owners(judge: Judge, node: Node) -> None:
     with judge.apart("AUTH-120"):
         request = replace(removes_group.changed(group_id=left), credential=other)
         must_refuse(node.session, request, ["forbidden"], control=removes_group, unchanged=groups)
+    with judge.apart("AUTH-110", "AUTH-160"), Refusals(node.session, control=removes, unchanged=keys) as refusals:
+        for named in (other, mighty):
+            refusals.send(replace(removes.changed(usage_api_key=named), credential=mighty), ["forbidden"])
+    for named in (other, mighty):
+        with judge.apart("AUTH-110"):
+            node.session.accept(node.groups.creation(named))
 
 
 def group_made_by(node: Node, key: str, owner: str) -> GroupId:

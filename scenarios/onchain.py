@@ -175,7 +175,7 @@ def attach_keeps_each_argument(judge: Judge, node: Node) -> None:
 # --------------------------------------------------------------------------------------------------- account by account
 
 
-@case("only-the-named-account", requirements=["CHAIN-180"], needs=NEEDS)
+@case("only-the-named-account", requirements=["CHAIN-180", "MINT-060", "MINT-160"], needs=NEEDS)
 def only_the_named_account(judge: Judge, node: Node) -> None:
     """Registration and attach change the account named by adminHash, and take no other account's name."""
     dana, fred = node.accounts.by_wallet(node.wallets.new("carol")), node.accounts.by_wallet(node.wallets.new("erin"))
@@ -185,7 +185,7 @@ def only_the_named_account(judge: Judge, node: Node) -> None:
     node.minting.register(dana, key)
     writes_by_admin(node, fred)("add_group", "of fred", "d", [], [])
     of_fred = {view: node.contract.items(view, fred.hash) for view in ("list_wallets", "list_usage_api_keys")}
-    with judge():
+    with judge("CHAIN-180"):
         registers = node.minting.register(dana, wallet)
         attaches = node.minting.attach(dana, key, expiration=FAR_AHEAD)
         registered = pluck(node.contract.items("list_wallets", dana.hash), "walletAddress")
@@ -197,7 +197,7 @@ def only_the_named_account(judge: Judge, node: Node) -> None:
         judge.same(len(node.contract.items("list_usage_api_keys", dana.hash)), 1, "the number of attached keys")
         for view, before in of_fred.items():
             judge.same(node.contract.items(view, fred.hash), before, f"{view} of the other account")
-    with judge(why="the admin of one account registers no wallet and attaches no key under the adminHash of another"):
+    with judge.apart("MINT-060", why="the admin of one account registers no wallet under the adminHash of another"):
         node.contract.must_refuse(
             carol,
             "register_wallet_derivation",
@@ -205,6 +205,7 @@ def only_the_named_account(judge: Judge, node: Node) -> None:
             control=registers,
             unchanged=[node.contract.unchanged_items("list_wallets", account.hash) for account in (fred, dana)],
         )
+    with judge.apart("MINT-160", why="the admin of one account attaches no key under the adminHash of another"):
         node.contract.must_refuse(
             carol,
             "set_usage_api_key",

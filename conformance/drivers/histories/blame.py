@@ -52,7 +52,8 @@ def _of_answers(failed: Failed, states: Iterable[State]) -> Iterator[str]:
         if unfit:
             reasons = explanations.steps.rules.reasons(write.act, unfit[0].world) or ()
             yield from blame.of_request(Planned(0, None, write.act, reasons, None))
-            yield from WHOLE if write.act.group else ()
+            # What is refused has mixed with nothing.
+            yield from WHOLE if write.act.group and accepted else ()
 
 
 def _wrong(failed: Failed) -> Iterator[tuple[Reading, Check]]:

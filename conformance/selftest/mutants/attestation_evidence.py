@@ -58,7 +58,7 @@ def checksums_do_not_cover_the_evidence(node: Node, change: Text) -> None:
     change_checksums(node, change)
 
 
-@mutant("ATT-100", also="ATT-190")
+@mutant("ATT-100", also="ATT-190 VER-050")
 def account_has_no_uri(node: Node) -> None:
     """Show an ACME account without its URI, bound by the quote."""
     change_bound_file(node, ACCOUNT, lambda _: json.dumps({"status": "valid"}).encode())

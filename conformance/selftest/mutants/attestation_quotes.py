@@ -91,7 +91,7 @@ def quotes_are_signed_by_somebody_else(node: Node) -> None:
     change_form(node, BOTH, QuoteForm(quote_signing_key="somebody"))
 
 
-@mutant("ATT-050")
+@mutant("ATT-050", also="ATT-120")
 def quote_has_bytes_behind(node: Node) -> None:
     """Add bytes that nobody signed behind both quotes."""
     change_form(node, BOTH, QuoteForm(trailing=b"\1"))

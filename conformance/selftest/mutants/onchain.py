@@ -92,7 +92,7 @@ def writes_of_wallets_land_in_the_first_account(node: Node) -> None:
     made = admins_made(node)
 
 
-@mutant("CHAIN-180", also="CHAIN-090 CHAIN-110 MINT-060 MINT-160")
+@mutant("MINT-060", "MINT-160", also="CHAIN-090 CHAIN-110")
 def any_admin_attaches_to_any_account(node: Node) -> None:
     """Let the admin of any account register and attach in every account."""
     let_in(node, lambda sender, _: sender in made.values(), ATTACH)
