@@ -23,6 +23,7 @@ from conformance.drivers.model.world import World
 from conformance.drivers.sections import charging
 from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
+from conformance.problems import Mismatch
 from conformance.service.acceptance import Accepted, raise_for_trouble
 from conformance.service.at_once import at_once
 from conformance.service.groups import group_id
@@ -35,6 +36,7 @@ from conformance.values.ids import Address, GroupId, PkpId
 from conformance.values.json_values import member, printed, same_hex
 
 INSIDE = frozenset({WALLETS_INSIDE, ACTIONS_INSIDE})
+LISTED_OF_ACCOUNTS = ("groups", "keys", "wallets", "actions")
 NOT_LISTED = GroupId(-1)
 """In place of the id of a group that no list shows."""
 
@@ -101,7 +103,18 @@ class HistoryPlay:
         self._states = frozenset({State.of(world)})
         self._steps = Steps(self._rules)
         self._explanations = Explanations(self._session, self._steps, views, self._account)
+        self._must_show(State.of(world))
         return tuple(sent)
+
+    def _must_show(self, state: State) -> None:
+        """Raise Mismatch where a list is not as acts one by one left it: those at the same time are not to blame."""
+        self._session.settle()
+        for what in LISTED_OF_ACCOUNTS:
+            look = self._explanations.look((what, ""), state)
+            if look is not None and look.request is not None:
+                items = read_pages(self._session, look.request)
+                for check in self._explanations.wrong(Listed((what, ""), items), state):
+                    raise Mismatch(check.expected, printed(check.part(items)), self._session.last_exchange)
 
     def _do(self, planned: Planned) -> None:
         """Send an act that must be accepted, and have what it made."""

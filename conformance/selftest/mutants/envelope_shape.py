@@ -125,8 +125,8 @@ def missing_domains_are_the_nodes_own(node: Node) -> None:
 
 
 def _has_integers(document: Members) -> bool:
-    domain = document["domain"]
-    stated = [domain.get("chainId") if isinstance(domain, dict) else None, _message(document).get("issuedAt")]
+    parts = [(document.get(name), member) for name, member in (("domain", "chainId"), ("message", "issuedAt"))]
+    stated = [part.get(member) for part, member in parts if isinstance(part, dict)]
     return any(isinstance(one, int) for one in stated)
 
 
