@@ -87,9 +87,14 @@ def kill_loses_new_labels_of_usage_keys(node: Node) -> None:
 
 @mutant("UKEY-280", restarts=True)
 def restart_reads_wildcards_as_the_actions_there_are(node: Node) -> None:
-    """Let a usage key of all groups run after a restart what groups listed before it, and nothing else."""
+    """Let a usage key of all groups that was made before a restart run after it what groups listed then, alone."""
     listed: set[bytes] = lasting(node, "listed", set())
-    before = frozenset(listed)
+    keys: set[int] = lasting(node, "keys", set())
+    before, made_before = frozenset(listed), frozenset(keys)
+
+    def set_key(write: Write, acting: int, key: UsageKey) -> None:
+        keys.add(key.key_hash)
+        write(acting, key)
 
     def add(write: Callable[..., int], acting: int, name: str, text: str, pkps: Hashes, actions: Hashes) -> int:
         listed.update(actions)
@@ -100,9 +105,10 @@ def restart_reads_wildcards_as_the_actions_there_are(node: Node) -> None:
         write(acting, group, pkps, actions)
 
     def permitted(was: bool, run: tuple[int, bytes, bytes | None]) -> bool:
-        held = permissions_of(node, run[0])
+        held = permissions_of(node, run[0]) if run[0] in made_before else None
         return was and (held is None or 0 not in held.execute_in_groups or run[1] in before)
 
+    wrap(node.accounts, "set_usage_key", set_key)
     wrap(node.accounts, "add_group", add)
     wrap(node.accounts, "update_group", update)
     if restarts_of(node):

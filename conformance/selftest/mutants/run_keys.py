@@ -125,7 +125,7 @@ def broad_keys_do_not_run(node: Node) -> None:
     decide(node, reach=reach)
 
 
-@mutant("AUTH-010", "EXEC-250", also="AUTH-030")
+@mutant("AUTH-010", "EXEC-250", also="AUTH-030 EXEC-020")
 def runs_take_bearer_keys_alone(node: Node) -> None:
     """Refuse runs with a key in `X-Api-Key`."""
     answer_instead(node, RUN, refusal(401), lambda request: header(request, b"x-api-key"))
