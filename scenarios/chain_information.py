@@ -206,7 +206,8 @@ def contract_knows_usage_keys(judge: Judge, node: Node) -> None:
     name = f"{node.label} renamed"
 
     def named() -> bool:
-        return name in pluck(node.usage_keys.list(alice), "name")
+        items = [item for item in node.usage_keys.list(alice) if member(item, "name") == name]
+        return [member(item, "description") in {MISSING, DESCRIPTION} for item in items] == [True]
 
     with as_over_http(judge, named):
         item = only(node.contract.items("list_usage_api_keys", own), "name", name)

@@ -313,7 +313,7 @@ def anybody_sends_one_write(node: Node, *signatures: str) -> None:
     _call_again_as_payer(node, tuple(f"0x{keccak(text=signature)[:4].hex()}" for signature in signatures))
 
 
-@mutant("CHAIN-140", also="EP-150 KEYLIFE-060 UKEY-360 UKEY-370")
+@mutant("CHAIN-140", also="EP-140 EP-150 KEYLIFE-060 UKEY-360 UKEY-370")
 def usage_key_is_written_to_the_chain(node: Node) -> None:
     """Write the usage key's value into its description in a metadata update."""
 

@@ -187,7 +187,7 @@ def groups_of_the_same_number_are_shared(node: Node) -> None:
     decide(node, reach=reach)
 
 
-@mutant("PKP-150", also="EXEC-130 MINT-050")
+@mutant("PKP-150", also="EXEC-090 EXEC-130 MINT-050")
 def all_wallets_are_those_of_all_accounts(node: Node) -> None:
     """Let a group that permits all wallets permit those of other accounts, too."""
     accounts = accounts_made(node)
