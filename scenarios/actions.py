@@ -166,8 +166,9 @@ def two_versions_are_two_actions(judge: Judge, node: Node) -> None:
         alice.register(Cid(cid))
         lists = node.actions.list(alice.key, g), node.actions.list(alice.key)
         judge.set_up([*map(len, lists)] == [1, 1], "lists of the one action that was added")
+        shown: list[object] = []
         with judge.apart():
-            shown = [member(only(listed, "hashed_cid", VERSIONS[cid]), "hashed_cid") for listed in lists]
+            shown += [member(only(listed, "hashed_cid", VERSIONS[cid]), "hashed_cid") for listed in lists]
         with judge.apart("ACT-040"):
             for own in shown:
                 judge.that(printed(own).startswith("0x"), "a hash that begins with 0x", own)

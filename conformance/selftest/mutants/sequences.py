@@ -143,7 +143,7 @@ def _late(node: Node) -> Callable[[int], bool]:
     return lambda acting_key: writes[account_of(node, acting_key)] > LATE
 
 
-@mutant("GRPLIFE-030", also="EP-180 LIST-170")
+@mutant("GRPLIFE-030", also="EP-180 GRPLIFE-230 LIST-170")
 def late_descriptions_are_lost(node: Node) -> None:
     """Keep the description in `update_group` after nine writes of the account."""
     late = _late(node)
