@@ -86,7 +86,7 @@ def chunks_of_code_are_larger(node: Node) -> None:
     change_accepted(node, "get_service_action_ipfs_id", changed)
 
 
-@mutant("EP-320", server_fault=True, also="VER-050")
+@mutant("EP-320", server_fault=True, also="ERR-140 VER-050")
 def empty_code_breaks_the_node(node: Node) -> None:
     """Answer the empty code with status 500."""
 
