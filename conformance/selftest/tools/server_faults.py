@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import traceback
+from asyncio import CancelledError
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,9 +36,10 @@ class ServerFaults(logging.Handler):
         return tuple(self._faults)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Record the exception of a log record; a record without one is no fault."""
-        if record.exc_info and record.exc_info[1] is not None:
-            self._add(_line(record.exc_info[1]))
+        """Record the exception of a log record. One without is no fault, nor is a request that a restart cuts off."""
+        error = record.exc_info[1] if record.exc_info else None
+        if error is not None and not isinstance(error, CancelledError):
+            self._add(_line(error))
 
     def watch(self, app: ASGIApp) -> ASGIApp:
         """The application, its answers with status 5xx recorded, but 503 with Retry-After: it is others' fault."""
