@@ -320,16 +320,11 @@ def is_listed(made: Mapping[str, object], groups: Sequence[object]) -> bool:
 def account_is_kept(judge: Judge, node: Node) -> None:
     """Groups, wallets, actions and usage keys are the same after a restart, and what was removed stays away.
 
-    The node is killed while it makes groups, of which those are there that it has acknowledged, and right after one.
+    The last write before the kill is a group, which must be there. At the end the node is killed while it makes groups,
+    of which those are there that it has acknowledged.
     """
     one = furnished(node)
     before = one.records(node)
-    made = acknowledged_before_the_kill(node, one.alice)
-    with judge("AKEY-060"):
-        groups = node.groups.list(one.alice)
-    with judge.apart("GRPLIFE-010"):
-        lost = [group["name"] for group in made if not is_listed(group, groups)]
-        judge.same(lost, [], "the groups that were acknowledged before the kill and are lost")
     late = printed(node.groups.add(one.alice, "last").listed_id)
     node.restarts.kill()
     with judge("AKEY-060"):
@@ -357,6 +352,12 @@ def account_is_kept(judge: Judge, node: Node) -> None:
     for via in ("x-api-key", "bearer"):
         with judge.apart("KEYLIFE-080"):
             must_refuse(node.session, replace(read, via=via), ["any"], control=control, unchanged=[])
+    made = acknowledged_before_the_kill(node, one.alice)
+    with judge("AKEY-060"):
+        groups = node.groups.list(one.alice)
+    with judge.apart("GRPLIFE-010"):
+        lost = [group["name"] for group in made if not is_listed(group, groups)]
+        judge.same(lost, [], "the groups that were acknowledged before the kill and are lost")
 
 
 # ------------------------------------------------------------------------------------------------------ payments
