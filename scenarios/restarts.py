@@ -263,7 +263,7 @@ def runs_as_before(judge: Judge, node: Node, one: Furnished) -> None:
 
 def acknowledged_before_the_kill(node: Node, alice: ApiKey) -> list[Mapping[str, object]]:
     """Kill the node while it makes groups; the ids and names of those that it has acknowledged, as far as it tells."""
-    writes = [node.groups.creation(alice, f"late {number}") for number in range(AT_ONCE)]
+    writes = [node.groups.creation(alice, f"at once {number}") for number in range(AT_ONCE)]
     answers = node.restarts.kill_beside(writes)
     return [
         {
@@ -325,7 +325,7 @@ def account_is_kept(judge: Judge, node: Node) -> None:
     """
     one = furnished(node)
     before = one.records(node)
-    late = printed(node.groups.add(one.alice, "last").listed_id)
+    late = printed(node.groups.add(one.alice, "late").listed_id)
     node.restarts.kill()
     with judge("AKEY-060"):
         after = one.records(node)

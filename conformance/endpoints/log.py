@@ -55,6 +55,8 @@ class RawExchange:
     """Seconds on the clock of `time.perf_counter` when it was sent; 0 where nobody looked."""
     restarted: bool = False
     """Whether the node was restarted between the exchange before it and this one."""
+    cut_off: bool = False
+    """Whether it has no answer because the case restarted the node meanwhile."""
 
     def is_beside(self, other: RawExchange) -> bool:
         """Whether one of the two was sent before the other one was answered."""
@@ -121,6 +123,14 @@ class ExchangeLog:
             if self._weight > MOST_OF_A_CASE:
                 self._weight -= weight - SMALL_ANSWER  # it is not held
                 raise TooLargeError(f"answers of one case that take more than {MOST_OF_A_CASE} bytes of memory")
+
+    def note_cut_off(self, since: int) -> None:
+        """Note that those of the exchanges from this number on to which the node gave no answer met its restart."""
+        with self._lock:
+            for place in range(since - self._forgotten, len(self._exchanges)):
+                exchange = self._exchanges[place]
+                if exchange.status is None or exchange.status >= 500:
+                    self._exchanges[place] = replace(exchange, cut_off=True)
 
     def note_restart(self) -> None:
         """Keep with the exchange that comes next that the node was restarted before it."""

@@ -41,7 +41,8 @@ def when_answered(outcome: Outcome, run: CaseRun, again: Callable[[], Outcome]) 
 
 
 def _met_no_answer(run: CaseRun) -> bool:
-    return any(exchange.status is None or exchange.status in OF_GATEWAYS for exchange in run.log.raw)
+    met = (exchange.status for exchange in run.log.raw if not exchange.cut_off)
+    return any(status is None or status in OF_GATEWAYS for status in met)
 
 
 def _is_unanswered(outcome: Outcome) -> bool:

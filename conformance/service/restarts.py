@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.endpoints.restart import How, restart
 from conformance.problems import ConnectionDropped, NoAnswerInTime, ProxyFault, Unreachable
+from conformance.service.at_once import at_once
 from conformance.service.session import Session
 
 
@@ -36,6 +36,7 @@ class Restarts:
         session, answered = self._session, threading.Event()
         session.target.be_alone()
         session.settle()
+        first = len(session.log)
 
         def send(number: int, write: OutgoingRequest) -> Answer | None:
             branch = session.branch(f"write {number}")
@@ -47,11 +48,16 @@ class Restarts:
             finally:
                 answered.set()
 
-        with ThreadPoolExecutor(len(writes)) as pool:
-            sent = [pool.submit(copy_context().run, send, number, write) for number, write in enumerate(writes)]
+        def kill() -> None:
             answered.wait()
             self._restart("kill")
-        return [future.result() for future in sent]
+
+        sends: list[Callable[[], Answer | None]] = [partial(send, *numbered) for numbered in enumerate(writes)]
+        try:
+            *answers, _ = at_once([*sends, kill])
+        finally:
+            session.log.note_cut_off(first)
+        return answers
 
     def _restart(self, how: How) -> None:
         session, target = self._session, self._session.target

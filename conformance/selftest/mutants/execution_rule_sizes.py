@@ -80,17 +80,17 @@ class _Flight:
 
 @mutant(
     "EXEC-030",
-    each=[row("whoever-asks", lambda _: True), row("who-may-run-it", lambda may_run: may_run())],
+    each=[row("whoever-asks", False), row("who-may-run-it", True)],
     also="AUTH-080 BILL-180 EXEC-050 EXEC-130 EXEC-180 EXEC-270 UKEY-270",
 )
-def equal_runs_at_once_are_one(node: Node, when: Callable[[Callable[[], bool]], bool]) -> None:
+def equal_runs_at_once_are_one(node: Node, asks_first: bool) -> None:
     """Answer a run with the result of an equal one that is under way; the label says to whom."""
     flights: dict[tuple[str, str], _Flight] = {}
     lock = threading.Lock()
 
     def run(running: Running, caller: Caller, code: str, params: str) -> RunResult:
         own = _Flight()
-        if not when(lambda: node.runs.may_run(Run(caller, node.runs.action(code)))):
+        if asks_first and not node.runs.may_run(Run(caller, node.runs.action(code))):
             return running(caller, code, params)
         with lock:
             flight = flights.setdefault((code, params), own)
