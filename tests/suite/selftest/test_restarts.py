@@ -8,9 +8,14 @@ import httpx
 import pytest
 
 from conformance.endpoints.restart import How, restart
+from conformance.resources import scenarios
+from conformance.run.loader import load
+from conformance.run.runner import run_case
 from conformance.selftest.tools.alter import lasting, wrap
+from conformance.selftest.tools.mutant import all_mutants
 from conformance.selftest.tools.serving import target_node
 from conformance.values.addresses import CORE
+from conformance.verdict import Verdict
 from reference_node.node import Node
 
 ALICE = {"account_name": "alice", "account_description": "of a test"}
@@ -63,3 +68,11 @@ def test_node_that_is_not_to_be_restarted_does_not_offer_it() -> None:
     with target_node(lambda _: None, "0") as target:
         assert not target.profile.offers("restart")
         assert target.restarter is None
+
+
+def test_case_that_kills_the_node_among_writes_is_decided_by_its_first_run() -> None:
+    (case,) = (one for one in load([scenarios()]) if one.id == "restarts::account-is-kept")
+    (mutant,) = (one for one in all_mutants() if one.name == "restart-loses-the-first-item:wallets")
+    with target_node(mutant.alter, "0", restarts=True) as target:
+        outcome = run_case(case, target)
+    assert (outcome.verdict, outcome.contradicted, outcome.repeats) == (Verdict.FAIL, ("EP-230",), 0)
