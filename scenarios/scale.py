@@ -91,7 +91,7 @@ def long_lists(judge: Judge, node: Node) -> None:
 
 @case(
     "many-usage-keys",
-    requirements=["LIST-050", "LIST-060", "GRPLIFE-120", "GRPLIFE-130", "MODE-080"],
+    requirements=["LIST-050", "LIST-060", "GRPLIFE-110", "GRPLIFE-130", "MODE-080"],
     needs=NEEDS,
 )
 def many_usage_keys(judge: Judge, node: Node) -> None:
@@ -106,7 +106,7 @@ def many_usage_keys(judge: Judge, node: Node) -> None:
     with judge("GRPLIFE-130"):
         runs = node.signing.must_sign(keys[-1], on.x, on.p).accepted
     for place in places_behind(count):
-        with judge.apart("GRPLIFE-120", why=f"usage key {place + 1} of {count} named a group that was removed"):
+        with judge.apart("GRPLIFE-110", why=f"usage key {place + 1} of {count} named a group that was removed"):
             node.signing.must_be_refused(keys[place], on.y, on.q, control=runs)
     node.session.note_tried("usage keys of a removed group", count)
     listed = node.session.target.profile_value(ANY_KEY_LISTS_KEYS) == "any_key"

@@ -47,7 +47,12 @@ def _hide_removed(node: Node) -> set[tuple[int, int]]:
     return hidden
 
 
-@mutant("GRPLIFE-110", "GRPLIFE-150", "CHAIN-050", also="ACC-140 ERR-100 GRPLIFE-160")
+@mutant(
+    "GRPLIFE-110",
+    "GRPLIFE-150",
+    "CHAIN-050",
+    also="ACC-140 ERR-100 ERR-140 EXEC-120 EXEC-230 GRPLIFE-100 GRPLIFE-160",
+)
 def removed_groups_are_only_hidden(node: Node) -> None:
     """Remove a group from the list only."""
     _hide_removed(node)

@@ -201,7 +201,7 @@ def conversion_forgets_what_later_keys_may(node: Node) -> None:
     decide(node, reach=reach)
 
 
-@mutant("GRPLIFE-120", also="GRPLIFE-110 UKEY-270")
+@mutant("GRPLIFE-110", also="GRPLIFE-120 UKEY-270")
 def removal_clears_ten_keys(node: Node) -> None:
     """Let usage keys behind the first ten, whose arrays named a removed group, run in the account's newest group."""
     stale: set[int] = set()
