@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 EXIT_FAILURE = 1
 
+KEYS = {"secret_key": ("sk_test_", SECRET_VARIABLE), "publishable_key": ("pk_test_", PUBLISHABLE_VARIABLE)}
+"""How each key begins, and the environment variable that gives it."""
+
 PROCESSING_LIMIT = 30 * 24 * 3600
 
 
@@ -34,20 +37,14 @@ def add_command(commands: Commands) -> None:
     )
     parser.add_argument("--host", default=SimulatorSettings.host, help="the address to listen at")
     parser.add_argument("--port", type=_port, default=SimulatorSettings.port, help="the port; 0 takes a free one")
-    parser.add_argument(
-        "--secret-key",
-        type=_key("sk_test_"),
-        default=argparse.SUPPRESS,
-        metavar="KEY",
-        help=f"sk_test_…; else that of the variable {SECRET_VARIABLE}, else a new one",
-    )
-    parser.add_argument(
-        "--publishable-key",
-        type=_key("pk_test_"),
-        default=argparse.SUPPRESS,
-        metavar="KEY",
-        help=f"pk_test_…; else that of the variable {PUBLISHABLE_VARIABLE}, else a new one",
-    )
+    for name, (prefix, variable) in KEYS.items():
+        parser.add_argument(
+            f"--{name.replace('_', '-')}",
+            type=_key(prefix),
+            default=argparse.SUPPRESS,
+            metavar="KEY",
+            help=f"{prefix}…; else that of the variable {variable}, else a new one",
+        )
     parser.add_argument(
         "--processing-seconds",
         type=_seconds,
@@ -89,10 +86,7 @@ def _serve(options: argparse.Namespace) -> int:
 def _keys_of_variables() -> dict[str, str]:
     """The keys that environment variables give. Raises `ArgumentTypeError`."""
     keys = {}
-    for name, variable, prefix in (
-        ("secret_key", SECRET_VARIABLE, "sk_test_"),
-        ("publishable_key", PUBLISHABLE_VARIABLE, "pk_test_"),
-    ):
+    for name, (prefix, variable) in KEYS.items():
         if text := os.environ.get(variable):
             try:
                 keys[name] = _key(prefix)(text)
