@@ -10,12 +10,11 @@ from typing import Annotated, ClassVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from reference_node.stripe_simulator.conditions import Fault, Latency, RateLimit
-from reference_node.stripe_simulator.currencies import check_currency
 from reference_node.stripe_simulator.customers import Customer
 from reference_node.stripe_simulator.errors import Object, StripeError
-from reference_node.stripe_simulator.payment_intents import PaymentIntent
+from reference_node.stripe_simulator.payment_intents import PaymentIntent, check_currency
 from reference_node.stripe_simulator.simulator import StripeSimulator
-from reference_node.stripe_simulator.store import new_id
+from reference_node.stripe_simulator.store import Resource, new_id
 from reference_node.stripe_simulator.test_methods import GENERIC
 
 OFFSET_LIMIT = 10 * 365 * 24 * 3600
@@ -42,80 +41,89 @@ class Action(BaseModel):
         raise NotImplementedError
 
 
+class ConditionsAction(Action):
+    """An action on the conditions or the clock, which are its answer."""
+
+    def _do(self, simulator: StripeSimulator) -> Object:
+        self._set(simulator)
+        return conditions_view(simulator)
+
+    def _set(self, simulator: StripeSimulator) -> None:
+        raise NotImplementedError
+
+
 class IntentAction(Action):
-    """An action on a payment intent."""
+    """An action on a payment intent, which is its answer unless the action names another object."""
 
     payment_intent: Annotated[str, Field(max_length=255)]
 
-    def _intent(self, simulator: StripeSimulator) -> PaymentIntent:
-        return simulator.store.get(PaymentIntent, self.payment_intent, "payment_intent")
+    def _do(self, simulator: StripeSimulator) -> Object:
+        intent = simulator.store.get(PaymentIntent, self.payment_intent, "payment_intent")
+        return (self._change(simulator, intent) or intent).view()
+
+    def _change(self, simulator: StripeSimulator, intent: PaymentIntent) -> Resource | None:
+        raise NotImplementedError
 
 
-class SetLatencies(Action):
+class SetLatencies(ConditionsAction):
     """Delay answers. The first latency that matches a request counts; without a match there is no delay."""
 
     name: ClassVar[str] = "latency"
     latencies: list[Latency]
 
-    def _do(self, simulator: StripeSimulator) -> Object:
+    def _set(self, simulator: StripeSimulator) -> None:
         simulator.conditions.latencies = list(self.latencies)
-        return conditions_view(simulator)
 
 
-class AddFault(Action):
+class AddFault(ConditionsAction):
     """Add a fault behind those that are set already."""
 
     name: ClassVar[str] = "fault"
     fault: Fault
 
-    def _do(self, simulator: StripeSimulator) -> Object:
+    def _set(self, simulator: StripeSimulator) -> None:
         simulator.conditions.add_fault(self.fault)
-        return conditions_view(simulator)
 
 
-class SetRateLimit(Action):
+class SetRateLimit(ConditionsAction):
     """Limit the rate of requests; null removes the limit."""
 
     name: ClassVar[str] = "rate_limit"
     rate_limit: RateLimit | None
 
-    def _do(self, simulator: StripeSimulator) -> Object:
+    def _set(self, simulator: StripeSimulator) -> None:
         simulator.conditions.limit(self.rate_limit)
-        return conditions_view(simulator)
 
 
-class ClearConditions(Action):
+class ClearConditions(ConditionsAction):
     """Remove all latencies, faults and limits."""
 
     name: ClassVar[str] = "clear"
 
-    def _do(self, simulator: StripeSimulator) -> Object:
+    def _set(self, simulator: StripeSimulator) -> None:
         simulator.conditions.clear()
-        return conditions_view(simulator)
 
 
-class MoveClock(Action):
+class MoveClock(ConditionsAction):
     """Move the simulator's clock; each call counts from the right time."""
 
     name: ClassVar[str] = "clock"
     offset_seconds: Annotated[int, Field(ge=-OFFSET_LIMIT, le=OFFSET_LIMIT)]
 
-    def _do(self, simulator: StripeSimulator) -> Object:
+    def _set(self, simulator: StripeSimulator) -> None:
         simulator.clock.offset_seconds = self.offset_seconds
         simulator.payments.settle_due()
-        return conditions_view(simulator)
 
 
-class Reset(Action):
+class Reset(ConditionsAction):
     """Forget all objects, idempotency keys and the log, and clear the conditions."""
 
     name: ClassVar[str] = "reset"
 
-    def _do(self, simulator: StripeSimulator) -> Object:
+    def _set(self, simulator: StripeSimulator) -> None:
         simulator.clear()
         simulator.conditions.clear()
         simulator.clock.offset_seconds = 0
-        return conditions_view(simulator)
 
 
 class Authenticate(IntentAction):
@@ -124,10 +132,8 @@ class Authenticate(IntentAction):
     name: ClassVar[str] = "authenticate"
     succeeds: bool = True
 
-    def _do(self, simulator: StripeSimulator) -> Object:
-        intent = self._intent(simulator)
+    def _change(self, simulator: StripeSimulator, intent: PaymentIntent) -> None:
         simulator.payments.authenticate(intent, succeeds=self.succeeds)
-        return intent.view()
 
 
 class Settle(IntentAction):
@@ -136,10 +142,8 @@ class Settle(IntentAction):
     name: ClassVar[str] = "settle"
     succeeds: bool = True
 
-    def _do(self, simulator: StripeSimulator) -> Object:
-        intent = self._intent(simulator)
+    def _change(self, simulator: StripeSimulator, intent: PaymentIntent) -> None:
         simulator.payments.settle(intent, None if self.succeeds else GENERIC)
-        return intent.view()
 
 
 class Cancel(IntentAction):
@@ -147,10 +151,8 @@ class Cancel(IntentAction):
 
     name: ClassVar[str] = "cancel"
 
-    def _do(self, simulator: StripeSimulator) -> Object:
-        intent = self._intent(simulator)
+    def _change(self, simulator: StripeSimulator, intent: PaymentIntent) -> None:
         simulator.payments.cancel(intent, None)
-        return intent.view()
 
 
 class RefundPayment(IntentAction):
@@ -159,21 +161,19 @@ class RefundPayment(IntentAction):
     name: ClassVar[str] = "refund"
     amount: Cents | None = None
 
-    def _do(self, simulator: StripeSimulator) -> Object:
-        charge = simulator.payments.charge_of(self._intent(simulator))
-        return simulator.payments.refund(charge, self.amount, None, {}).view()
+    def _change(self, simulator: StripeSimulator, intent: PaymentIntent) -> Resource:
+        return simulator.payments.refund(simulator.payments.charge_of(intent), self.amount, None, {})
 
 
 class DisputePayment(IntentAction):
-    """Have the customer dispute a payment."""
+    """Have the customer dispute a payment. Shows the charge."""
 
     name: ClassVar[str] = "dispute"
-    amount: Cents | None = None
-    reason: Annotated[str, Field(max_length=100)] = "fraudulent"
 
-    def _do(self, simulator: StripeSimulator) -> Object:
-        charge = simulator.payments.charge_of(self._intent(simulator))
-        return simulator.payments.dispute(charge, self.amount, self.reason).view()
+    def _change(self, simulator: StripeSimulator, intent: PaymentIntent) -> Resource:
+        charge = simulator.payments.charge_of(intent)
+        simulator.payments.dispute(charge)
+        return charge
 
 
 class CapturePart(IntentAction):
@@ -182,30 +182,23 @@ class CapturePart(IntentAction):
     name: ClassVar[str] = "capture"
     amount: Cents
 
-    def _do(self, simulator: StripeSimulator) -> Object:
-        intent = self._intent(simulator)
+    def _change(self, simulator: StripeSimulator, intent: PaymentIntent) -> None:
         charge = simulator.payments.charge_of(intent)
         if self.amount > charge.amount:
             raise StripeError(400, f"The payment is one of {charge.amount}.", param="amount")
         simulator.payments.take(intent, self.amount)
-        return intent.view()
 
 
 class Change(IntentAction):
     """Change members of an intent and its latest charge that no operation of the API changes."""
 
     name: ClassVar[str] = "change"
-    amount: Cents | None = None
-    amount_received: Cents | None = None
     currency: Annotated[str, Field(max_length=3)] | None = None
     livemode: bool | None = None
-    metadata: dict[str, str] | None = None
-    capture_method: Annotated[str, Field(pattern="^(automatic|automatic_async|manual)$")] | None = None
     another_customer: bool = False
     """Give it a new customer."""
 
-    def _do(self, simulator: StripeSimulator) -> Object:
-        intent = self._intent(simulator)
+    def _change(self, simulator: StripeSimulator, intent: PaymentIntent) -> None:
         changes = self.model_dump(exclude_none=True, exclude={"payment_intent", "another_customer"})
         if self.currency is not None:
             changes["currency"] = check_currency(self.currency)
@@ -213,13 +206,11 @@ class Change(IntentAction):
             customer = Customer(id=new_id(Customer.prefix, Customer.id_length), created=simulator.store.now())
             simulator.store.add(customer)
             changes["customer"] = customer.id
-            simulator.store.assign(intent, customer.id)
         changed = [intent] if intent.latest_charge is None else [intent, simulator.payments.charge_of(intent)]
         for member, value in changes.items():
             for resource in changed:
                 if hasattr(resource, member):
                     setattr(resource, member, value)
-        return intent.view()
 
 
 class MakeIntent(Action):
@@ -230,15 +221,8 @@ class MakeIntent(Action):
     currency: Annotated[str, Field(max_length=3)] = "usd"
 
     def _do(self, simulator: StripeSimulator) -> Object:
-        intent_id = new_id(PaymentIntent.prefix)
-        intent = PaymentIntent(
-            id=intent_id,
-            created=simulator.store.now(),
-            amount=self.amount,
-            currency=check_currency(self.currency),
-            client_secret=new_id(f"{intent_id}_secret_", 25),
-            redirects="never",
-        )
+        intent = PaymentIntent.new(self.amount, check_currency(self.currency), simulator.store.now())
+        intent.redirects = "never"
         simulator.store.add(intent)
         return intent.view()
 
@@ -248,25 +232,21 @@ class ShowCustomer(IntentAction):
 
     name: ClassVar[str] = "customer"
 
-    def _do(self, simulator: StripeSimulator) -> Object:
-        return _customer_of(self._intent(simulator), simulator).view()
+    def _change(self, simulator: StripeSimulator, intent: PaymentIntent) -> Customer:
+        if intent.customer is None:
+            raise StripeError(400, f"The PaymentIntent {intent.id} has no customer.", param="payment_intent")
+        return simulator.store.get(Customer, intent.customer, "customer")
 
 
-class DeleteCustomer(IntentAction):
+class DeleteCustomer(ShowCustomer):
     """Delete the customer of a payment intent."""
 
     name: ClassVar[str] = "delete_customer"
 
-    def _do(self, simulator: StripeSimulator) -> Object:
-        deleted = _customer_of(self._intent(simulator), simulator)
+    def _change(self, simulator: StripeSimulator, intent: PaymentIntent) -> Customer:
+        deleted = super()._change(simulator, intent)
         deleted.deleted = True
-        return deleted.view()
-
-
-def _customer_of(intent: PaymentIntent, simulator: StripeSimulator) -> Customer:
-    if intent.customer is None:
-        raise StripeError(400, f"The PaymentIntent {intent.id} has no customer.", param="payment_intent")
-    return simulator.store.get(Customer, intent.customer, "customer")
+        return deleted
 
 
 ACTIONS: dict[str, type[Action]] = {

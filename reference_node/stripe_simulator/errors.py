@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from reference_node.strict_json import Json
+
+if TYPE_CHECKING:
+    from reference_node.stripe_simulator.payment_intents import PaymentIntent
 
 Object: TypeAlias = dict[str, Json]
 
@@ -19,16 +22,6 @@ MESSAGE_LIMIT, PARAM_LIMIT = 2000, 500
 DOCUMENTATION = "https://stripe.com/docs/error-codes/"
 
 
-class ShownIntent(Protocol):
-    """A payment intent, as an error about it shows it."""
-
-    def view(self) -> Object:
-        """As the API shows it to a secret key."""
-
-    def publishable_view(self) -> Object:
-        """As the API shows it to a publishable key."""
-
-
 class StripeError(Exception):
     """An API error. `members` are further members of the error object, `headers` those of the answer."""
 
@@ -40,7 +33,7 @@ class StripeError(Exception):
         kind: str = INVALID_REQUEST,
         code: str | None = None,
         param: str | None = None,
-        intent: ShownIntent | None = None,
+        intent: PaymentIntent | None = None,
         members: Object | None = None,
         headers: dict[str, str] | None = None,
     ) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from sqlite3 import Connection
 
 from reference_node.kept_file import FileKind, KeptFile, StateError
 from reference_node.stripe_simulator.access import ApiKeys
-from reference_node.stripe_simulator.charges import Charge, Dispute, Refund
+from reference_node.stripe_simulator.charges import Charge, Refund
 from reference_node.stripe_simulator.customers import Customer
 from reference_node.stripe_simulator.idempotency import IdempotencyKeys, Saved
 from reference_node.stripe_simulator.payment_intents import PaymentIntent
@@ -34,12 +33,15 @@ PAYMENTS_FILE = FileKind(
     """,
 )
 
+END_OF_PROCESSING = "end_of_processing"
+"""The one thing that is due to happen to payments."""
+
 KINDS: dict[str, type[Resource]] = {
-    kind.name: kind for kind in (Charge, Customer, Dispute, PaymentIntent, PaymentMethod, Refund)
+    kind.name: kind for kind in (Charge, Customer, PaymentIntent, PaymentMethod, Refund)
 }
 
-NO_LONGER = "testclock"
-"""A kind of object in files that 1.0.0 wrote."""
+NO_LONGER = ("testclock", "dispute")
+"""Kinds of objects in files that earlier versions wrote. They wrote the table `belonging` and further members, too."""
 
 
 class KeptPayments:
@@ -72,15 +74,12 @@ class KeptPayments:
     def load(self, store: Store, idempotency: IdempotencyKeys) -> None:
         """Fill a new store with what is kept. Raises `StateError`."""
         try:
-            owners: dict[str, list[str]] = {}
-            for resource, owner in self._file.rows("SELECT resource, owner FROM belonging"):
-                owners.setdefault(resource, []).append(owner)
             for kind, members in self._file.rows("SELECT kind, members FROM resource ORDER BY sequence"):
-                if kind != NO_LONGER:
-                    resource = _resource(kind, members)
-                    store.restore(resource, owners.get(resource.id, ()))
-            for due in self._file.rows("SELECT at, sequence, what, intent, charge FROM due"):
-                store.restore_due(Due(*due))
+                if kind not in NO_LONGER:
+                    store.restore(_resource(kind, members))
+            due = "SELECT at, sequence, intent, charge FROM due WHERE what = ?"
+            for entry in self._file.rows(due, END_OF_PROCESSING):
+                store.restore_due(Due(*entry))
             for key, saved in self._file.rows("SELECT key, saved FROM idempotency ORDER BY time"):
                 members = json.loads(saved)
                 idempotency.save(key, Saved(**{**members, "body": members["body"].encode()}))
@@ -97,7 +96,7 @@ class KeptPayments:
             _set(database, offset_seconds=str(offset_seconds))
             _save_resources(database, changed)
             for due in changed.due:
-                row = (due.sequence, due.at, due.what, due.intent, due.charge)
+                row = (due.sequence, due.at, END_OF_PROCESSING, due.intent, due.charge)
                 database.execute("INSERT INTO due (sequence, at, what, intent, charge) VALUES (?, ?, ?, ?, ?)", row)
             database.executemany("DELETE FROM due WHERE sequence = ?", [(sequence,) for sequence in changed.done])
             for key, saved in answered.items():
@@ -108,7 +107,7 @@ class KeptPayments:
     def forget(self) -> None:
         """Remove all objects, what is due and all idempotency keys."""
         with self._file.transaction() as database:
-            for table in ("resource", "belonging", "due", "idempotency"):
+            for table in ("resource", "due", "idempotency"):
                 database.execute(f"DELETE FROM {table}")  # noqa: S608 - the names are our own
 
 
@@ -121,8 +120,6 @@ def _save_resources(database: Connection, changed: Changed) -> None:
     for resource in changed.resources.values():
         row = (resource.id, resource.name, resource.sequence, json.dumps(asdict(resource)))
         database.execute("INSERT OR REPLACE INTO resource (id, kind, sequence, members) VALUES (?, ?, ?, ?)", row)
-    for belonging in changed.belonging:
-        database.execute("INSERT OR IGNORE INTO belonging (resource, owner) VALUES (?, ?)", belonging)
 
 
 def _save_key(database: Connection, key: str, saved: Saved | None) -> None:
@@ -133,26 +130,13 @@ def _save_key(database: Connection, key: str, saved: Saved | None) -> None:
         database.execute("INSERT OR REPLACE INTO idempotency (key, time, saved) VALUES (?, ?, ?)", row)
 
 
-def _resource(kind: str, members: str) -> Resource:
-    known = json.loads(members)
-    for name, revived in REVIVED.items():
-        if known.get(name) is not None:
-            known[name] = revived(known[name])
-    known.pop("test_clock", None)  # customers had one until 1.0.0
-    sequence = known.pop("sequence")
-    resource = KINDS[kind](**known)
-    resource.sequence = sequence
+def _resource(name: str, text: str) -> Resource:
+    kind, members = KINDS[name], json.loads(text)
+    if members.get("decline"):
+        members["decline"] = Decline(**members["decline"])
+    if test := members.get("test"):
+        members["test"] = TestMethod(**{**test, "decline": Decline(**test["decline"]) if test["decline"] else None})
+    known = {member.name for member in fields(kind) if member.init}
+    resource = kind(**{member: value for member, value in members.items() if member in known})
+    resource.sequence = members["sequence"]
     return resource
-
-
-def _decline(members: dict[str, str]) -> Decline:
-    return Decline(**members)
-
-
-def _test_method(members: dict[str, object]) -> TestMethod:
-    decline = members.get("decline")
-    return TestMethod(**{**members, "decline": _decline(decline) if isinstance(decline, dict) else None})  # type: ignore[arg-type]  # its own members
-
-
-REVIVED: dict[str, Callable[[dict[str, object]], object]] = {"test": _test_method, "decline": _decline}  # type: ignore[dict-item]  # texts
-"""Members of resources that are objects themselves."""

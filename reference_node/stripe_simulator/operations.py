@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
 from reference_node.stripe_simulator.errors import StripeError
 from reference_node.stripe_simulator.paging import PAGING, Page, page
-from reference_node.stripe_simulator.parameters import Kind, Texts, Values
+from reference_node.stripe_simulator.parameters import Kind, Text, Texts, Values
 from reference_node.stripe_simulator.payments import Payments
-from reference_node.stripe_simulator.store import R, Resource, Store
+from reference_node.stripe_simulator.store import Resource, Store
 
 EXPAND: Mapping[str, Kind] = {"expand": Texts()}
+
+ID = Text(unsets=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,16 +30,6 @@ class Call:
     """The id in the path; empty where there is none."""
     publishable: bool
     """Whether the caller holds a publishable key only."""
-
-    def page_of(self, resources: Iterator[R]) -> Page:
-        """The page of a list that the parameters ask for."""
-        return page(self.store, resources, self.values, self.path)
-
-    def belonging(self, kind: type[R], *owners: str) -> Iterator[R]:
-        """The objects of a kind that belong to every owner in the parameters, newest first."""
-        named = [(name, owner) for name in owners if (owner := self.values.text(name)) is not None]
-        found = self.store.newest_first(kind, named[0][1] if named else None)
-        return (resource for resource in found if all(getattr(resource, name) == owner for name, owner in named))
 
 
 Handler = Callable[[Call], Resource | Page]
@@ -60,9 +52,24 @@ class Operation:
         return {**EXPAND, **self.parameters} if self.method != "DELETE" else dict(self.parameters)
 
 
-def listing(path: str, handle: Handler, **filters: Kind) -> Operation:
-    """An operation that lists objects, newest first."""
-    return Operation("GET", path, handle, {**PAGING, **filters})
+def listing(path: str, kind: type[Resource], *filters: str) -> Operation:
+    """An operation that lists the objects of a kind, newest first; the filters are members that name other objects."""
+
+    def listed(call: Call) -> Page:
+        wanted = {name: value for name in filters if (value := call.values.text(name)) is not None}
+        found = (
+            resource
+            for resource in call.store.newest_first(kind)
+            if all(getattr(resource, name) == value for name, value in wanted.items())
+        )
+        return page(call.store, found, call.values, call.path)
+
+    return Operation("GET", path, listed, {**PAGING, **dict.fromkeys(filters, ID)})
+
+
+def retrieval(path: str, kind: type[Resource]) -> Operation:
+    """An operation that shows one object of a kind."""
+    return Operation("GET", path, lambda call: call.store.get(kind, call.target, kind.name))
 
 
 class Routes:

@@ -7,20 +7,18 @@ from dataclasses import dataclass
 from itertools import islice
 
 from reference_node.stripe_simulator.errors import Object, StripeError, missing_object
-from reference_node.stripe_simulator.parameters import Integer, Kind, Text, TimeRange, Values
+from reference_node.stripe_simulator.parameters import Integer, Kind, Text, Values
 from reference_node.stripe_simulator.store import R, Resource, Store
 
 LIMIT = 100
 DEFAULT_LIMIT = 10
 EXPANSION_DEPTH = 4
 
-CURSORS: Mapping[str, Kind] = {
+PAGING: Mapping[str, Kind] = {
     "ending_before": Text(unsets=False),
     "limit": Integer(1, LIMIT),
     "starting_after": Text(unsets=False),
 }
-
-PAGING: Mapping[str, Kind] = {**CURSORS, "created": TimeRange()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,28 +36,15 @@ def page(store: Store, resources: Iterator[R], values: Values, url: str) -> Page
     after, before = values.text("starting_after"), values.text("ending_before")
     if after and before:
         raise StripeError(400, "You may only provide one of starting_after or ending_before.", param="ending_before")
-    created = values.nested("created")
-    found = (resource for resource in resources if created is None or _within(resource.created, created))
     if before:
         newer = _sequence(store, before, "ending_before")
-        candidates = [resource for resource in found if resource.sequence > newer]
+        candidates = [resource for resource in resources if resource.sequence > newer]
         return Page(candidates[-limit:], len(candidates) > limit, url)
     if after:
         older = _sequence(store, after, "starting_after")
-        found = (resource for resource in found if resource.sequence < older)
-    taken = list(islice(found, limit + 1))
+        resources = (resource for resource in resources if resource.sequence < older)
+    taken = list(islice(resources, limit + 1))
     return Page(taken[:limit], len(taken) > limit, url)
-
-
-def _within(created: int, bounds: Values) -> bool:
-    least, above = bounds.integer("gte"), bounds.integer("gt")
-    most, below = bounds.integer("lte"), bounds.integer("lt")
-    return (
-        (least is None or created >= least)
-        and (above is None or created > above)
-        and (most is None or created <= most)
-        and (below is None or created < below)
-    )
 
 
 def _sequence(store: Store, cursor: str, param: str) -> int:
@@ -98,12 +83,6 @@ def expanded(store: Store, resource: Resource, view: Object, expansions: Sequenc
 
 def _expand(store: Store, resource: Resource, view: Object, keys: Sequence[str], path: str) -> None:
     name, rest = keys[0], keys[1:]
-    if name in resource.lists and not rest:
-        kind = resource.lists[name]
-        every = list(islice(store.newest_first(kind, resource.id), DEFAULT_LIMIT + 1))
-        shown = Page(every[:DEFAULT_LIMIT], len(every) > DEFAULT_LIMIT, f"/v1/{resource.name}s/{resource.id}/{name}")
-        view[name] = page_view(store, shown, [])
-        return
     if name not in resource.expandable:
         raise _not_expandable(path)
     value = view.get(name)

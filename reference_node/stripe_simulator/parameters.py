@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from reference_node.strict_json import Json
@@ -36,8 +36,10 @@ class Text:
         """The string."""
         if not isinstance(value, str):
             raise StripeError(400, f"Invalid string: {name} has members", param=name)
+        if not value and self.unsets:
+            return None
         if not value:
-            return _unset(name, allowed=self.unsets)
+            raise _empty(name)
         if len(value) > self.limit:
             message = f"Invalid string: {value[:20]}…; must be at most {self.limit} characters"
             raise StripeError(400, message, code="parameter_invalid_string_length", param=name)
@@ -54,18 +56,18 @@ class Integer:
     def read(self, name: str, value: FormValue) -> Json:
         """The number."""
         if value == "":
-            return _unset(name, allowed=False)
+            raise _empty(name)
         if not isinstance(value, str) or not re.fullmatch(rf"[+-]?[0-9]{{1,{INTEGER_DIGITS}}}", value):
             shown = value if isinstance(value, str) else "an object"
             raise StripeError(400, f"Invalid integer: {shown}", code="parameter_invalid_integer", param=name)
         number = int(value)
         if self.least is not None and number < self.least:
-            bound = f"This value must be greater than or equal to {self.least}."
-            raise StripeError(400, bound, code="parameter_invalid_integer", param=name)
-        if self.most is not None and number > self.most:
-            bound = f"This value must be less than or equal to {self.most}."
-            raise StripeError(400, bound, code="parameter_invalid_integer", param=name)
-        return number
+            bound = f"greater than or equal to {self.least}"
+        elif self.most is not None and number > self.most:
+            bound = f"less than or equal to {self.most}"
+        else:
+            return number
+        raise StripeError(400, f"This value must be {bound}.", code="parameter_invalid_integer", param=name)
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ class Boolean:
     def read(self, name: str, value: FormValue) -> Json:
         """The boolean."""
         if value == "":
-            return _unset(name, allowed=False)
+            raise _empty(name)
         if value not in ("true", "false"):
             shown = value if isinstance(value, str) else "an object"
             raise StripeError(400, f"Invalid boolean: {shown}", param=name)
@@ -87,12 +89,11 @@ class Choice:
     """One of a few words."""
 
     words: Sequence[str]
-    unsets: bool = False
 
     def read(self, name: str, value: FormValue) -> Json:
         """The word."""
         if value == "":
-            return _unset(name, allowed=self.unsets)
+            raise _empty(name)
         if not isinstance(value, str) or value not in self.words:
             last = re.sub(r".*\[|\]", "", name)
             message = f"Invalid {last}: must be one of {', '.join(self.words[:-1])}, or {self.words[-1]}"
@@ -102,9 +103,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Texts:
-    """A list of strings, or of a few words."""
-
-    of: Text | Choice = field(default_factory=lambda: Text(unsets=False))
+    """A list of strings."""
 
     def read(self, name: str, value: FormValue) -> Json:
         """The list."""
@@ -112,7 +111,7 @@ class Texts:
             return []
         if isinstance(value, str) or not all(re.fullmatch(r"[0-9]{1,4}", key) for key in value):
             raise StripeError(400, "Invalid array", param=name)
-        return [self.of.read(f"{name}[{key}]", value[key]) for key in sorted(value, key=int)]
+        return [Text(unsets=False).read(f"{name}[{key}]", value[key]) for key in sorted(value, key=int)]
 
 
 @dataclass(frozen=True)
@@ -146,27 +145,14 @@ class Nested:
 
     members: Mapping[str, Kind]
     required: Sequence[str] = ()
-    unsets: bool = False
 
     def read(self, name: str, value: FormValue) -> Json:
         """The object."""
         if value == "":
-            return _unset(name, allowed=self.unsets)
+            raise _empty(name)
         if isinstance(value, str):
             raise StripeError(400, "Invalid object", param=name)
         return read_members(self.members, self.required, value, name)
-
-
-@dataclass(frozen=True)
-class TimeRange:
-    """A time, or bounds for one: `gt`, `gte`, `lt`, `lte`."""
-
-    def read(self, name: str, value: FormValue) -> Json:
-        """The bounds; a time alone is both."""
-        if isinstance(value, str):
-            time = Integer().read(name, value)
-            return {"gte": time, "lte": time}
-        return read_members(dict.fromkeys(("gt", "gte", "lt", "lte"), Integer()), (), value, name)
 
 
 def read_members(
@@ -192,10 +178,8 @@ def _nested(inside: str, name: str) -> str:
     return f"{inside}[{name}]" if inside else name
 
 
-def _unset(name: str, *, allowed: bool) -> Json:
-    if allowed:
-        return None
-    raise StripeError(
+def _empty(name: str) -> StripeError:
+    return StripeError(
         400,
         f"You passed an empty string for '{name}'. We assume empty values are an attempt to unset a parameter; however "
         f"'{name}' cannot be unset. You should remove '{name}' from your request or supply a non-empty value.",
@@ -237,15 +221,15 @@ class Values:
         value = self.members.get(name)
         return Values(value) if isinstance(value, dict) else None
 
-    def change(self, metadata: dict[str, str], name: str = "metadata") -> dict[str, str]:
+    def change(self, metadata: dict[str, str]) -> dict[str, str]:
         """The metadata after the request. Raises `StripeError` for too many keys."""
-        if name not in self.members:
+        if "metadata" not in self.members:
             return metadata
-        given = self.members[name]
+        given = self.members["metadata"]
         changes = given if isinstance(given, dict) else dict.fromkeys(metadata)
         changed = {key: text for key, text in metadata.items() if key not in changes}
         changed |= {key: text for key, text in changes.items() if isinstance(text, str)}
         if len(changed) > METADATA_KEYS:
             message = f"You can only have up to {METADATA_KEYS} metadata keys, and this would make {len(changed)}"
-            raise StripeError(400, message, param=name)
+            raise StripeError(400, message, param="metadata")
         return changed

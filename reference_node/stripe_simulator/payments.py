@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from reference_node.stripe_simulator.charges import Charge, Dispute, Refund
+from reference_node.stripe_simulator.charges import Charge, Refund
 from reference_node.stripe_simulator.errors import Object, StripeError
-from reference_node.stripe_simulator.payment_intents import CANCELABLE, UPDATABLE, PaymentIntent
+from reference_node.stripe_simulator.payment_intents import CONFIRMABLE, PaymentIntent
 from reference_node.stripe_simulator.payment_methods import PaymentMethod
 from reference_node.stripe_simulator.store import Due, Store, new_id
-from reference_node.stripe_simulator.test_methods import AUTHENTICATION_FAILED, AUTHENTICATION_REQUIRED, Decline
-
-AUTHORIZATION_SECONDS = 7 * 24 * 3600
-"""How long an uncaptured payment stays authorized."""
-
-END_OF_PROCESSING, EXPIRY = "end_of_processing", "expiry"
-"""What happens to a payment by itself."""
+from reference_node.stripe_simulator.test_methods import AUTHENTICATION_FAILED, Decline
 
 
 class Payments:
@@ -23,16 +17,12 @@ class Payments:
         self._store = store
         self.processing_seconds = processing_seconds
 
-    def confirm(
-        self, intent: PaymentIntent, method: PaymentMethod, *, off_session: bool = False, refuse_action: bool = False
-    ) -> None:
+    def confirm(self, intent: PaymentIntent, method: PaymentMethod) -> None:
         """Pay with this method, up to a step that needs the customer. A decline is a `StripeError` with 402."""
         self.require_acceptable(intent, method)
         intent.payment_method, intent.next_action, intent.last_payment_error = method.id, None, None
         if not method.test.authentication:
             self._charge(intent, method)
-        elif off_session or refuse_action:
-            self._charge(intent, method, AUTHENTICATION_REQUIRED)
         else:
             intent.status = "requires_action"
             intent.next_action = {"type": "use_stripe_sdk", "use_stripe_sdk": {"type": "three_d_secure_redirect"}}
@@ -44,9 +34,6 @@ class Payments:
                 f"The PaymentMethod provided ({method.test.type}) is not allowed for this PaymentIntent. Please attach "
                 f"a PaymentMethod of one of the following types: {', '.join(intent.payment_method_types)}."
             )
-            raise StripeError(400, message, code="payment_intent_invalid_parameter", param="payment_method")
-        if method.customer is not None and method.customer != intent.customer:
-            message = f"The PaymentMethod {method.id} belongs to another customer than the PaymentIntent."
             raise StripeError(400, message, code="payment_intent_invalid_parameter", param="payment_method")
 
     def authenticate(self, intent: PaymentIntent, *, succeeds: bool) -> None:
@@ -77,42 +64,24 @@ class Payments:
             intent, self._store.get(PaymentMethod, intent.payment_method, "payment_method", 400), decline, charge
         )
 
-    def capture(self, intent: PaymentIntent, amount: int | None = None) -> None:
-        """Capture this much of the authorized amount and release the rest."""
-        if intent.status != "requires_capture":
-            message = f"This PaymentIntent could not be captured because it has a status of {intent.status}. Only a "
-            raise unexpected_state(
-                intent, message + "PaymentIntent with one of these statuses may be captured: requires_capture."
-            )
-        captured = intent.amount_capturable if amount is None else amount
-        if captured > intent.amount_capturable:
-            message = (
-                f"The requested capture amount is greater than the authorized amount of {intent.amount_capturable}."
-            )
-            raise StripeError(400, message, code="amount_too_large", param="amount_to_capture")
-        self.take(intent, captured)
-
     def take(self, intent: PaymentIntent, amount: int) -> None:
         """Record that this much of the payment was received and the rest returned."""
         charge = self.charge_of(intent)
         charge.status, charge.captured, charge.amount_captured = "succeeded", True, amount
         charge.amount_refunded = charge.amount - amount
-        intent.status, intent.amount_capturable, intent.amount_received = "succeeded", 0, amount
+        intent.status, intent.amount_received = "succeeded", amount
 
     def cancel(self, intent: PaymentIntent, reason: str | None) -> None:
-        """End the intent; what is authorized is released."""
-        if intent.status not in CANCELABLE:
-            allowed = ", ".join(CANCELABLE)
+        """End an intent that is not paid."""
+        if intent.status not in CONFIRMABLE:
+            allowed = ", ".join(CONFIRMABLE)
             raise unexpected_state(
                 intent,
                 f"You cannot cancel this PaymentIntent because it has a status of {intent.status}. Only a "
                 f"PaymentIntent with one of the following statuses may be canceled: {allowed}.",
             )
-        if intent.status == "requires_capture":
-            charge = self.charge_of(intent)
-            charge.amount_refunded = charge.amount
         intent.status, intent.cancellation_reason, intent.canceled_at = "canceled", reason, self._store.now()
-        intent.amount_capturable, intent.next_action = 0, None
+        intent.next_action = None
 
     def refund(self, charge: Charge, amount: int | None, reason: str | None, metadata: dict[str, str]) -> Refund:
         """Refund this amount, by default all that is left of the captured amount."""
@@ -140,29 +109,14 @@ class Payments:
             metadata=metadata,
         )
         charge.amount_refunded += refund.amount
-        self._store.add(refund, charge.id, charge.payment_intent)
+        self._store.add(refund)
         return refund
 
-    def dispute(self, charge: Charge, amount: int | None = None, reason: str = "fraudulent") -> Dispute:
+    def dispute(self, charge: Charge) -> None:
         """Have the customer dispute the payment."""
         if not charge.captured or charge.disputed:
             raise StripeError(400, f"Charge {charge.id} can't be disputed: it is not captured, or disputed already.")
-        method = self._store.get(PaymentMethod, charge.payment_method, "payment_method", 400)
-        dispute = Dispute(
-            id=new_id(Dispute.prefix),
-            created=self._store.now(),
-            livemode=charge.livemode,
-            amount=charge.amount_captured if amount is None else amount,
-            currency=charge.currency,
-            charge=charge.id,
-            payment_intent=charge.payment_intent,
-            method_type=method.test.type,
-            brand=method.test.brand,
-            reason=reason,
-        )
         charge.disputed = True
-        self._store.add(dispute, charge.id, charge.payment_intent)
-        return dispute
 
     def charge_of(self, intent: PaymentIntent) -> Charge:
         """The latest charge of an intent."""
@@ -170,14 +124,14 @@ class Payments:
             raise StripeError(400, f"The PaymentIntent {intent.id} does not have a charge.", param="payment_intent")
         return self._store.get(Charge, intent.latest_charge, "charge", 400)
 
-    def _charge(self, intent: PaymentIntent, method: PaymentMethod, decline: Decline | None = None) -> None:
+    def _charge(self, intent: PaymentIntent, method: PaymentMethod) -> None:
         charge = self._new_charge(intent, method)
         intent.latest_charge = charge.id
-        decline = decline or method.test.decline
+        decline = method.test.decline
         if method.test.bank:
             intent.status = "processing"
             if not method.test.stays:
-                self._store.later(self.processing_seconds, END_OF_PROCESSING, intent, charge)
+                self._store.later(self.processing_seconds, intent, charge)
         elif decline is not None:
             charge.status, charge.decline = "failed", decline
             self._fail(intent, method, decline, charge)
@@ -189,10 +143,6 @@ class Payments:
                 intent=intent,
                 members={**decline.view(), "charge": charge.id, "payment_method": method.view()},
             )
-        elif intent.capture_method == "manual":
-            charge.status = "succeeded"
-            intent.status, intent.amount_capturable = "requires_capture", intent.amount
-            self._store.later(AUTHORIZATION_SECONDS, EXPIRY, intent, charge)
         else:
             self._receive(intent, charge)
 
@@ -208,11 +158,7 @@ class Payments:
 
     def _carry_out(self, due: Due) -> None:
         intent = self._store.get(PaymentIntent, due.intent, "payment_intent")
-        if intent.latest_charge != due.charge:
-            return
-        if due.what == EXPIRY and intent.status == "requires_capture":
-            self.cancel(intent, "automatic")
-        if due.what == END_OF_PROCESSING and intent.status == "processing":
+        if intent.latest_charge == due.charge and intent.status == "processing":
             method = self._store.get(PaymentMethod, self.charge_of(intent).payment_method, "payment_method")
             self.settle(intent, method.test.decline)
 
@@ -235,27 +181,22 @@ class Payments:
             payment_intent=intent.id,
             payment_method=method.id,
             payment_method_details=method.details(),
-            billing_details=method.billing_view(),
             description=intent.description,
-            receipt_email=intent.receipt_email,
-            shipping=intent.shipping,
             metadata=dict(intent.metadata),
-            statement_descriptor=intent.statement_descriptor,
-            statement_descriptor_suffix=intent.statement_descriptor_suffix,
         )
-        self._store.add(charge, intent.id, intent.customer)
+        self._store.add(charge)
         return charge
 
 
 def require_confirmable(intent: PaymentIntent) -> None:
     """Raise `StripeError` for an intent that is paid, processing or canceled."""
-    if intent.status in UPDATABLE:
+    if intent.status in CONFIRMABLE:
         return
     if intent.status == "succeeded":
         why = "it has already succeeded after being previously confirmed"
     else:
         why = f"it has a status of {intent.status}. Only a PaymentIntent with one of the following statuses may be "
-        why += f"confirmed: {', '.join(UPDATABLE)}"
+        why += f"confirmed: {', '.join(CONFIRMABLE)}"
     raise unexpected_state(intent, f"You cannot confirm this PaymentIntent because {why}.")
 
 

@@ -1,4 +1,4 @@
-"""What the simulated account holds: objects by id, by kind and by owner, and what is due to happen to them."""
+"""What the simulated account holds: objects by id and by kind, and what is due to happen to them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import random
 import string
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields
 from typing import ClassVar, TypeVar
 
 from reference_node.stripe_simulator.errors import Object, missing_object
@@ -36,14 +36,15 @@ class SimulatedClock:
 
 @dataclass(slots=True, kw_only=True)
 class Resource:
-    """An object of the API. `expandable` names the members that hold the id of another object, or null."""
+    """An object of the API. It shows its fields but the `hidden` ones, and the members that are `constant`."""
 
     name: ClassVar[str]
     prefix: ClassVar[str]
     id_length: ClassVar[int] = 24
+    constant: ClassVar[Object]
+    hidden: ClassVar[frozenset[str]] = frozenset({"sequence"})
     expandable: ClassVar[frozenset[str]] = frozenset()
-    lists: ClassVar[dict[str, type[Resource]]] = {}
-    """Lists of this object's objects that only an expansion shows."""
+    """The members that hold the id of another object, or null."""
 
     id: str
     created: int
@@ -53,7 +54,8 @@ class Resource:
 
     def view(self) -> Object:
         """The object as the API shows it."""
-        raise NotImplementedError
+        shown = {member.name: getattr(self, member.name) for member in fields(self) if member.name not in self.hidden}
+        return {**self.constant, **shown}
 
     @property
     def exists(self) -> bool:
@@ -66,12 +68,11 @@ R = TypeVar("R", bound=Resource)
 
 @dataclass(frozen=True, order=True, slots=True)
 class Due:
-    """Something that happens to the charge of a payment intent at a later time."""
+    """The end of the processing of a payment."""
 
     at: float
     """The simulated Unix time."""
     sequence: int
-    what: str
     intent: str
     charge: str
 
@@ -81,29 +82,26 @@ class Changed:
     """What may have changed since it was last cleared."""
 
     resources: dict[str, Resource] = field(default_factory=dict)
-    belonging: list[tuple[str, str]] = field(default_factory=list)
-    """Ids of objects and of those that they belong to."""
     due: list[Due] = field(default_factory=list)
     done: list[int] = field(default_factory=list)
     """The sequence numbers of what was due and has happened."""
 
     def __bool__(self) -> bool:
-        return bool(self.resources or self.belonging or self.due or self.done)
+        return bool(self.resources or self.due or self.done)
 
     def clear(self) -> None:
         """Begin anew."""
-        for changes in (self.resources, self.belonging, self.due, self.done):
+        for changes in (self.resources, self.due, self.done):
             changes.clear()
 
 
 class Store:
-    """The objects and their scheduled transitions."""
+    """The objects, and what is due to happen to them."""
 
     def __init__(self, clock: SimulatedClock) -> None:
         self.clock = clock
         self._objects: dict[str, Resource] = {}
         self._by_kind: defaultdict[type[Resource], list[Resource]] = defaultdict(list)
-        self._by_owner: defaultdict[tuple[type[Resource], str], dict[str, Resource]] = defaultdict(dict)
         self._due: list[Due] = []
         self._sequence = 0
         self.changed: Changed | None = None
@@ -113,22 +111,11 @@ class Store:
         """The time for `created`."""
         return int(self.clock.now())
 
-    def add(self, resource: Resource, *owners: str | None) -> None:
-        """Keep a new object, which belongs to the objects with these ids."""
-        self._sequence += 1
-        resource.sequence = self._sequence
-        self._objects[resource.id] = resource
-        self._by_kind[type(resource)].append(resource)
+    def add(self, resource: Resource) -> None:
+        """Keep a new object."""
+        resource.sequence = self._sequence + 1
+        self.restore(resource)
         self._note(resource)
-        for owner in owners:
-            self.assign(resource, owner)
-
-    def assign(self, resource: Resource, owner: str | None) -> None:
-        """Assign an object to an owner."""
-        if owner is not None:
-            self._by_owner[type(resource), owner][resource.id] = resource
-            if self.changed is not None:
-                self.changed.belonging.append((resource.id, owner))
 
     def find(self, object_id: str) -> Resource | None:
         """The object with this id."""
@@ -148,43 +135,33 @@ class Store:
             raise missing_object(kind.name, object_id, param, status)
         return resource
 
-    def newest_first(self, kind: type[R], owner: str | None = None) -> Iterator[R]:
-        """The objects of a kind, or those of an owner."""
-        if owner is None:
-            resources = reversed(self._by_kind[kind])
-        else:
-            mine = self._by_owner.get((kind, owner), {}).values()
-            resources = iter(sorted(mine, key=lambda resource: resource.sequence, reverse=True))
+    def newest_first(self, kind: type[R]) -> Iterator[R]:
+        """The objects of a kind."""
+        resources = reversed(self._by_kind[kind])
         return (resource for resource in resources if isinstance(resource, kind) and resource.exists)
 
-    def later(self, seconds: float, what: str, intent: Resource, charge: Resource) -> None:
-        """Schedule a transition after so many seconds."""
-        self._sequence += 1
-        due = Due(self.clock.now() + seconds, self._sequence, what, intent.id, charge.id)
-        heapq.heappush(self._due, due)
+    def later(self, seconds: float, intent: Resource, charge: Resource) -> None:
+        """Have the processing of a payment end after so many seconds."""
+        due = Due(self.clock.now() + seconds, self._sequence + 1, intent.id, charge.id)
+        self.restore_due(due)
         if self.changed is not None:
             self.changed.due.append(due)
 
     def settle_due(self, carry_out: Callable[[Due], None]) -> None:
-        """Carry out the transitions that are due."""
+        """Carry out what is due."""
         while self._due and self._due[0].at <= self.clock.now():
             due = heapq.heappop(self._due)
             carry_out(due)
             if self.changed is not None:
                 self.changed.done.append(due.sequence)
 
-    def restore(self, resource: Resource, owners: Iterable[str]) -> None:
-        """Hold an object that was kept, with its place in the order of creation."""
+    def restore(self, resource: Resource) -> None:
+        """Hold an object that has its place in the order of creation."""
         self._objects[resource.id] = resource
         self._by_kind[type(resource)].append(resource)
-        for owner in owners:
-            self._by_owner[type(resource), owner][resource.id] = resource
         self._sequence = max(self._sequence, resource.sequence)
 
     def restore_due(self, due: Due) -> None:
-        """Have something happen that was kept."""
+        """Have something happen that has its place in the order."""
         heapq.heappush(self._due, due)
         self._sequence = max(self._sequence, due.sequence)
-
-    def __len__(self) -> int:
-        return len(self._objects)

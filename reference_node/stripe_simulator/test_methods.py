@@ -22,35 +22,29 @@ class Decline:
         return error if self.decline_code is None else error | {"decline_code": self.decline_code}
 
 
-GENERIC = Decline("card_declined", "Your card was declined.", "generic_decline")
-INSUFFICIENT_FUNDS = Decline("card_declined", "Your card has insufficient funds.", "insufficient_funds")
-LOST = Decline("card_declined", "Your card was declined.", "lost_card")
-STOLEN = Decline("card_declined", "Your card was declined.", "stolen_card")
-FRAUDULENT = Decline("card_declined", "Your card was declined.", "fraudulent")
+def _declined(reason: str, message: str = "Your card was declined.") -> Decline:
+    return Decline("card_declined", message, reason)
+
+
+def _refused(code: str, message: str) -> Decline:
+    return Decline(code, message, kind=INVALID_REQUEST)
+
+
+GENERIC = _declined("generic_decline")
+INSUFFICIENT_FUNDS = _declined("insufficient_funds", "Your card has insufficient funds.")
 EXPIRED = Decline("expired_card", "Your card has expired.", "expired_card")
 INCORRECT_CVC = Decline("incorrect_cvc", "Your card's security code is incorrect.", "incorrect_cvc")
-PROCESSING_ERROR = Decline(
-    "processing_error",
-    "An error occurred while processing your card. Try again in a little bit.",
-    "processing_error",
-)
-AUTHENTICATION_REQUIRED = Decline(
-    "authentication_required",
-    "Your card was declined. This transaction requires authentication.",
-    "authentication_required",
-)
-AUTHENTICATION_FAILED = Decline(
+TROUBLE = "An error occurred while processing your card. Try again in a little bit."
+PROCESSING_ERROR = Decline("processing_error", TROUBLE, "processing_error")
+AUTHENTICATION_FAILED = _refused(
     "payment_intent_authentication_failure",
     "We are unable to authenticate your payment method. Please choose a different payment method and try again.",
-    kind=INVALID_REQUEST,
 )
-ACCOUNT_CLOSED = Decline("account_closed", "The customer's bank account has been closed.", kind=INVALID_REQUEST)
-NO_ACCOUNT = Decline("no_account", "The bank account could not be located.", kind=INVALID_REQUEST)
-BANK_FUNDS = Decline("insufficient_funds", "The customer's account has insufficient funds.", kind=INVALID_REQUEST)
-NOT_AUTHORIZED = Decline(
-    "debit_not_authorized",
-    "The customer has notified their bank that this payment was unauthorized.",
-    kind=INVALID_REQUEST,
+ACCOUNT_CLOSED = _refused("account_closed", "The customer's bank account has been closed.")
+NO_ACCOUNT = _refused("no_account", "The bank account could not be located.")
+BANK_FUNDS = _refused("insufficient_funds", "The customer's account has insufficient funds.")
+NOT_AUTHORIZED = _refused(
+    "debit_not_authorized", "The customer has notified their bank that this payment was unauthorized."
 )
 
 
@@ -96,9 +90,9 @@ TEST_METHODS = {
     "pm_card_visa_chargeDeclined": _visa("0002", GENERIC),
     "pm_card_chargeDeclinedInsufficientFunds": _visa("9995", INSUFFICIENT_FUNDS),
     "pm_card_visa_chargeDeclinedInsufficientFunds": _visa("9995", INSUFFICIENT_FUNDS),
-    "pm_card_visa_chargeDeclinedLostCard": _visa("9987", LOST),
-    "pm_card_visa_chargeDeclinedStolenCard": _visa("9979", STOLEN),
-    "pm_card_chargeDeclinedFraudulent": _visa("0019", FRAUDULENT),
+    "pm_card_visa_chargeDeclinedLostCard": _visa("9987", _declined("lost_card")),
+    "pm_card_visa_chargeDeclinedStolenCard": _visa("9979", _declined("stolen_card")),
+    "pm_card_chargeDeclinedFraudulent": _visa("0019", _declined("fraudulent")),
     "pm_card_chargeDeclinedExpiredCard": _visa("0069", EXPIRED),
     "pm_card_chargeDeclinedIncorrectCvc": _visa("0127", INCORRECT_CVC),
     "pm_card_chargeDeclinedProcessingError": _visa("0119", PROCESSING_ERROR),
@@ -120,6 +114,3 @@ TEST_METHODS = {
     "pm_usBankAccount_dispute": _bank("4444", disputed=True),
 }
 """Test payment methods by name. The name is accepted in place of an id."""
-
-TOKENS = {f"tok_{name.removeprefix('pm_card_')}": name for name in TEST_METHODS if name.startswith("pm_card_")}
-"""The names of the payment methods that test tokens of cards create."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pytest
+import stripe
 from simulators import KEYS, Caller, CheckedSimulator
 
 
 @pytest.fixture
-def simulator() -> CheckedSimulator:
-    """A fresh account."""
+def simulator(monkeypatch: pytest.MonkeyPatch) -> CheckedSimulator:
+    """A fresh account. The SDK tries again at once."""
+    monkeypatch.setattr(stripe.HTTPClient, "INITIAL_DELAY", 0.0)
     return CheckedSimulator()
 
 
