@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 from running import failed, returned, run
@@ -135,64 +134,11 @@ def sleeping(milliseconds: int) -> str:
 
 
 def test_time_below_the_limit_is_left_alone_and_over_it_ends_the_run() -> None:
-    with Sandbox(Limits(wall_seconds=3.0)) as quick:
-        assert returned(run(quick, sleeping(300))) == "awake"
-        over = run(quick, sleeping(60_000))
-        assert failed(over) == "the run took too long: the limit is 3 s"
-        assert over.seconds >= 3.0
-
-
-def test_time_includes_what_the_host_computes() -> None:
-    def slow(_: str, __: object) -> None:
-        end = time.thread_time() + 1.1
-        while time.thread_time() < end:
-            pass
-
     with Sandbox(Limits(wall_seconds=1.0)) as quick:
-        code = "async function main() { await Service.Actions.signMessage({}); return 'late' }"
-        assert failed(run(quick, code, host=slow)) == "the run took too long: the limit is 1 s"
-
-
-def test_seconds_are_asked_for_one_after_another() -> None:
-    asked: list[int] = []
-
-    def pay(second: int) -> bool:
-        asked.append(second)
-        return second < 3
-
-    with Sandbox() as paid:
-        result = run(paid, sleeping(60_000), each_second=pay)
-    assert asked == [2, 3]
-    assert failed(result) == "credits spent: the account can't pay for another second"
-    assert result.seconds >= 2.0
-
-
-def test_run_of_less_than_a_second_asks_for_none(sandbox: Sandbox) -> None:
-    asked: list[int] = []
-
-    def pay(second: int) -> bool:
-        asked.append(second)
-        return True
-
-    result = run(sandbox, sleeping(10), each_second=pay)
-    assert returned(result) == "awake"
-    assert len(asked) <= int(result.seconds)
-
-
-def test_last_second_is_no_second_more() -> None:
-    asked: list[int] = []
-    with Sandbox(Limits(wall_seconds=2.0)) as quick:
-        run(quick, sleeping(60_000), each_second=lambda second: not asked.append(second))  # type: ignore[func-returns-value]
-    assert asked == [2]
-
-
-def test_wallets_may_be_used_as_often_as_the_limit() -> None:
-    use = "for (let i = 0; i < uses; i++) await Service.Actions.signMessage({});"
-    code = f"async function main({{ uses }}) {{ {use} return 'well' }}"
-    with Sandbox(Limits(host_calls=5)) as few:
-        assert returned(run(few, code, {"uses": 5}, host=lambda _, __: None)) == "well"
-        over = run(few, code, {"uses": 6}, host=lambda _, __: None)
-        assert failed(over) == "too many uses of wallets: the limit is 5 in one run"
+        assert returned(run(quick, sleeping(100))) == "awake"
+        over = run(quick, sleeping(60_000))
+        assert failed(over) == "the run took too long: the limit is 1 s"
+        assert over.seconds >= 1.0
 
 
 def test_argument_may_be_as_long_as_the_limit() -> None:

@@ -38,6 +38,8 @@ class Machine:
     """Whether the kernel tells of waits for the processor only at the end."""
     computed: float = 0.0
     total: int = 0
+    credits: int = 100
+    """The last second that can be paid."""
     seconds: list[int] = field(default_factory=list)
 
     def monotonic(self) -> float:
@@ -63,7 +65,7 @@ class Machine:
 
     def pay(self, second: int) -> bool:
         self.seconds.append(second)
-        return True
+        return second <= self.credits
 
 
 @pytest.fixture
@@ -100,9 +102,21 @@ def test_seconds_that_others_had_the_processor_are_not_charged(
 
 def test_time_limit_counts_what_the_run_used(converse: Callable[..., RunResult]) -> None:
     assert converse(Machine([(45.0, RESPONSE)], share=0.5)).response == "1"
-    over = converse(Machine([(45.0, RESPONSE)], share=0.9))
+    machine = Machine([(45.0, RESPONSE)], share=0.9)
+    over = converse(machine)
     assert over.has_error
     assert "the limit is 30 s" in over.logs
+    assert machine.seconds == [*range(2, 31)], "the last second is no second more"
+    computing = converse(Machine([(0.1, CALL), (0.2, RESPONSE)]), host_takes=31.0, host_computes=31.0)
+    assert "the limit is 30 s" in computing.logs
+
+
+def test_run_ends_at_the_second_that_can_not_be_paid(converse: Callable[..., RunResult]) -> None:
+    machine = Machine([(45.0, RESPONSE)], credits=2)
+    result = converse(machine)
+    assert machine.seconds == [2, 3]
+    assert result.logs == "credits spent: the account can't pay for another second"
+    assert result.seconds >= 2.0
 
 
 def test_run_that_others_keep_waiting_for_too_long_ends(converse: Callable[..., RunResult]) -> None:
