@@ -12,25 +12,13 @@ from reference_node.sandbox.limits import MIB
 from reference_node.strict_json import Json
 
 
-def test_main_receives_the_parameters(sandbox: Sandbox) -> None:
-    params = {"text": "é😀\u2028", "big": 2**53, "list": [1, [None, {}]], "__proto__": 1, "constructor": "own"}
-    assert returned(run(sandbox, "async function main(params) { return params }", params)) == params
-
-
-def test_main_receives_an_empty_object_when_there_are_no_parameters(sandbox: Sandbox) -> None:
-    assert evaluated(sandbox, "[typeof params, Object.keys(params).length]") == ["object", 0]
-
-
 @pytest.mark.parametrize(
     "code",
     [
-        "async function main() { return 7 }",
         "function main() { return 7 }",
-        "const main = async () => 7;",
         "let main = () => Promise.resolve(7);",
         "var main = () => new Promise((resolve) => setTimeout(() => resolve(7), 3));",
         "globalThis.main = function () { return { then(resolve) { resolve(7) } } };",
-        "async function main() { return Promise.resolve(Promise.resolve(7)) }",
         "'use strict'; const seven = 7; async function main() { return seven }",
         "#!/usr/bin/env node\nasync function main() { return 7 }",
         "async function main() { return 7 }\n'\\ud800'",
@@ -46,19 +34,15 @@ def test_main_may_be_any_function_of_the_top_level(sandbox: Sandbox, code: str) 
     ("expression", "response"),
     [
         ("undefined", "null"),
-        ("null", "null"),
         ("() => 1", "null"),
         ("Symbol('s')", "null"),
         ("NaN", "null"),
         ("-0", "0"),
         ("1e21", "1e+21"),
-        ("'a\\u0000é'", '"a\\u0000é"'),
         ("new Date(0)", '"1970-01-01T00:00:00.000Z"'),
         ("[undefined, { u: undefined, n: null }]", '[null,{"n":null}]'),
-        ("{ b: 1, a: 2 }", '{"b":1,"a":2}'),
         ("new Map([[1, 2]])", "{}"),
         ("new Uint8Array([1, 2])", '{"0":1,"1":2}'),
-        ("Array.from({ length: 3 }, (_, i) => i)", "[0,1,2]"),
     ],
 )
 def test_response_is_the_json_of_what_main_returns(sandbox: Sandbox, expression: str, response: str) -> None:
@@ -111,19 +95,18 @@ def test_failure_ends_the_logs_with_its_message(sandbox: Sandbox, code: str, mes
     assert failed(run(sandbox, code)) == message
 
 
-def test_failure_shows_where_it_happened_after_its_message(sandbox: Sandbox) -> None:
-    code = "function deep() {\n  null.x;\n}\nasync function main() {\n  console.log('before');\n  deep();\n}"
-    assert run(sandbox, code).logs.splitlines() == [
-        "before",
-        "TypeError: cannot read property 'x' of null",
-        "    at deep (<input>:2:3)",
-        "    at main (<input>:6:3)",
-    ]
-
-
 @pytest.mark.parametrize(
     ("code", "logs"),
     [
+        (
+            "function deep() {\n  null.x;\n}\nasync function main() {\n  console.log('before');\n  deep();\n}",
+            [
+                "before",
+                "TypeError: cannot read property 'x' of null",
+                "    at deep (<input>:2:3)",
+                "    at main (<input>:6:3)",
+            ],
+        ),
         (
             "async function main() {\n  new URL('nope');\n}",
             ["TypeError: Invalid URL: nope", "    at main (<input>:2:7)"],
@@ -138,7 +121,7 @@ def test_failure_shows_where_it_happened_after_its_message(sandbox: Sandbox) -> 
             ["Error: no such wallet", "    at main (<input>:3:25)"],
         ),
     ],
-    ids=["builtin", "top", "timer", "wallet"],
+    ids=["script", "builtin", "top", "timer", "wallet"],
 )
 def test_stack_names_lines_of_the_script_alone(sandbox: Sandbox, code: str, logs: list[str]) -> None:
     def no_wallet(_name: str, _argument: Mapping[str, Json]) -> Json:
@@ -193,10 +176,6 @@ def test_console_lines_stand_in_order(sandbox: Sandbox) -> None:
     ]
 
 
-def test_logs_before_a_failure_are_kept(sandbox: Sandbox) -> None:
-    assert run(sandbox, "async function main() { console.log('kept'); throw 'gone' }").logs == "kept\ngone"
-
-
 def test_awaited_code_runs_in_the_order_of_the_language(sandbox: Sandbox) -> None:
     code = """
     const order = [];
@@ -236,7 +215,3 @@ def test_clock_is_universal_time(sandbox: Sandbox, monkeypatch: pytest.MonkeyPat
 def test_response_that_is_no_unicode_text_is_an_error(sandbox: Sandbox, expression: str) -> None:
     result = run(sandbox, f"async function main() {{ return {expression}; }}")
     assert failed(result) == "the response holds half of a surrogate pair, which is no Unicode text"
-
-
-def test_response_with_a_whole_surrogate_pair_is_text(sandbox: Sandbox) -> None:
-    assert evaluated(sandbox, r"'\ud83d\ude00'") == "\U0001f600"
