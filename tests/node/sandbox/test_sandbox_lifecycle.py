@@ -9,19 +9,20 @@ import subprocess
 import sys
 import textwrap
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from running import WAIT, failed, no_wallets, returned, run, until
+from running import WAIT, failed, returned, run, until
 
-from reference_node.sandbox import Limits, Sandbox, SandboxBroken, SandboxUnavailable
+from reference_node.sandbox import Limits, RunResult, Sandbox, SandboxBroken, SandboxUnavailable
 from reference_node.sandbox.warm import LONG_RUN_NICENESS, SPARES, Forked, Zygote
 from reference_node.sandbox.zygote import RUN_NICENESS
 
 HELLO = "async function main() { return 'hello' }"
 ENDLESS = "for (;;) {}"
+CALLS_FIRST = "async function main() { await Service.Actions.signMessage({}); for (;;) {} }"
 
 LOCKED_DOWN_STATUS = {"Seccomp": "2", "NoNewPrivs": "1"}
 if os.getuid() == 0:
@@ -70,6 +71,14 @@ def zygote_of(sandbox: Sandbox) -> int:
     sandbox.start()
     assert sandbox.process is not None
     return sandbox.process
+
+
+def in_flight(sandbox: Sandbox, threads: ThreadPoolExecutor) -> Future[RunResult]:
+    """A run that does not end by itself, once it has begun."""
+    running = threading.Event()
+    flight = threads.submit(run, sandbox, CALLS_FIRST, None, lambda *_: running.set())
+    assert running.wait(WAIT)
+    return flight
 
 
 def test_sandbox_that_never_runs_starts_nothing() -> None:
@@ -121,13 +130,8 @@ def test_runs_that_are_cut_off_leave_no_process() -> None:
 
 
 def test_close_ends_runs_in_flight() -> None:
-    sandbox = Sandbox()
-    sandbox.start()
-    running = threading.Event()
-    with ThreadPoolExecutor(4) as threads:
-        code = "async function main() { await Service.Actions.signMessage({}); for (;;) {} }"
-        runs = [threads.submit(run, sandbox, code, None, lambda *_: running.set()) for _ in range(4)]
-        assert running.wait(WAIT)
+    with Sandbox() as sandbox, ThreadPoolExecutor(4) as threads:
+        runs = [in_flight(sandbox, threads) for _ in range(4)]
         sandbox.close()
         for flight in runs:
             assert isinstance(flight.exception(WAIT), SandboxBroken)
@@ -171,12 +175,9 @@ def test_run_whose_process_died_with_the_warm_one_begins_anew(monkeypatch: pytes
 
 
 def test_death_of_the_warm_process_ends_runs_in_flight_and_the_next_run_starts_another() -> None:
-    running = threading.Event()
     with Sandbox() as sandbox, ThreadPoolExecutor(1) as threads:
         zygote = zygote_of(sandbox)
-        code = "async function main() { await Service.Actions.signMessage({}); for (;;) {} }"
-        flight = threads.submit(run, sandbox, code, None, lambda *_: running.set())
-        assert running.wait(WAIT)
+        flight = in_flight(sandbox, threads)
         os.kill(zygote, signal.SIGKILL)
         assert isinstance(flight.exception(WAIT), SandboxBroken)
         assert returned(run(sandbox, HELLO)) == "hello"
@@ -215,10 +216,7 @@ def test_death_of_one_run_is_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Zygote, "take", take_and_note)
     with Sandbox(Limits(wall_seconds=WAIT)) as sandbox, ThreadPoolExecutor(1) as threads:
         zygote = zygote_of(sandbox)
-        running = threading.Event()
-        code = "async function main() { await Service.Actions.signMessage({}); for (;;) {} }"
-        flight = threads.submit(run, sandbox, code, None, lambda *_: running.set())
-        assert running.wait(WAIT)
+        flight = in_flight(sandbox, threads)
         os.kill(taken[0].process, signal.SIGKILL)
         assert failed(flight.result(WAIT)).startswith("the run's process died")
         assert alive(zygote)
@@ -303,67 +301,52 @@ def test_runs_draw_random_numbers_of_their_own(sandbox: Sandbox) -> None:
     assert len(set(drawn)) == len(drawn)
 
 
-def test_runs_at_the_same_time_get_their_own_answers(sandbox: Sandbox) -> None:
-    code = "async function main({ n }) { console.log(`log ${n}`); return await Service.Actions.signMessage({ n }) }"
-    with ThreadPoolExecutor(12) as threads:
-        results = list(threads.map(lambda n: run(sandbox, code, {"n": n}, lambda _, a: a["n"]), range(120)))
-    assert [(returned(result), result.logs) for result in results] == [(n, f"log {n}") for n in range(120)]
+REFUSING_FILTER = """
+    ALLOW, KILL_PROCESS, MASKED_EQ = 1, 2, 3
+    Arg = lambda *_: None
+    class SyscallFilter:
+        def __init__(self, default): pass
+        def add_rule(self, *_): pass
+        def load(self): raise OSError(22, "Invalid argument")
+"""
+REFUSING_LIMITS = """
+    RLIMIT_AS = RLIMIT_CPU = RLIMIT_FSIZE = RLIMIT_CORE = RLIMIT_NPROC = RLIMIT_NOFILE = RUSAGE_SELF = 0
+    getpagesize = lambda: 4096
+    class getrusage:
+        ru_maxrss = 0
+        def __init__(self, who): pass
+    def setrlimit(kind, bounds): raise PermissionError(1, "not here")
+"""
 
 
 @pytest.mark.parametrize(
-    "stand_in", ["raise RuntimeError('no libseccomp here')", "raise ImportError('no libseccomp here')"]
+    ("module", "stand_in", "said"),
+    [
+        pytest.param("pyseccomp", "raise RuntimeError('no libseccomp here')", "no libseccomp here", id="library"),
+        pytest.param("pyseccomp", "raise ImportError('no libseccomp here')", "no libseccomp here", id="module"),
+        pytest.param("pyseccomp", REFUSING_FILTER, "the kernel takes no seccomp filter", id="kernel"),
+        pytest.param("resource", REFUSING_LIMITS, "can't be locked down here: .*not here", id="limits"),
+    ],
 )
-def test_machine_without_seccomp_is_refused(
-    stand_in: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "pyseccomp.py").write_text(stand_in)
-    monkeypatch.syspath_prepend(tmp_path)
-    with Sandbox() as sandbox:
-        with pytest.raises(SandboxUnavailable, match="no libseccomp here"):
-            sandbox.start()
-        with pytest.raises(SandboxUnavailable, match="--insecure-sandbox"):
-            sandbox.run(HELLO, "{}", no_wallets, 1)
-    with Sandbox(insecure=True) as insecure:
-        assert returned(run(insecure, HELLO)) == "hello"
-    assert "WITHOUT seccomp" in capfd.readouterr().err
-
-
-FORBIDDING = {
-    "pyseccomp": (
-        """
-        ALLOW, KILL_PROCESS, MASKED_EQ = 1, 2, 3
-        Arg = lambda *_: None
-        class SyscallFilter:
-            def __init__(self, default): pass
-            def add_rule(self, *_): pass
-            def load(self): raise OSError(22, "Invalid argument")
-        """,
-        "the kernel takes no seccomp filter",
-    ),
-    "resource": (
-        """
-        RLIMIT_AS = RLIMIT_CPU = RLIMIT_FSIZE = RLIMIT_CORE = RLIMIT_NPROC = RLIMIT_NOFILE = RUSAGE_SELF = 0
-        getpagesize = lambda: 4096
-        class getrusage:
-            ru_maxrss = 0
-            def __init__(self, who): pass
-        def setrlimit(kind, bounds): raise PermissionError(1, "not here")
-        """,
-        "can't be locked down here: .*not here",
-    ),
-}
-"""Modules of machines that take no lock-down, and what is said of each."""
-
-
-@pytest.mark.parametrize("module", FORBIDDING)
 def test_machine_that_takes_no_lock_down_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, stand_in: str, said: str
 ) -> None:
-    text, said = FORBIDDING[module]
-    (tmp_path / f"{module}.py").write_text(textwrap.dedent(text))
+    (tmp_path / f"{module}.py").write_text(textwrap.dedent(stand_in))
     monkeypatch.syspath_prepend(tmp_path)
     with Sandbox() as sandbox, pytest.raises(SandboxUnavailable, match=said):
         sandbox.start()
+
+
+def test_machine_without_seccomp_runs_actions_where_it_is_told_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "pyseccomp.py").write_text("raise ImportError('no libseccomp here')")
+    monkeypatch.syspath_prepend(tmp_path)
+    with Sandbox() as sandbox, pytest.raises(SandboxUnavailable, match="--insecure-sandbox"):
+        run(sandbox, HELLO)
+    with Sandbox(insecure=True) as insecure:
+        assert returned(run(insecure, HELLO)) == "hello"
+    assert "WITHOUT seccomp" in capfd.readouterr().err
 
 
 def test_other_systems_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
