@@ -41,24 +41,13 @@ def test_globals_do_what_they_do_in_node(sandbox: Sandbox) -> None:
 
 
 def test_globals_that_are_missing_are_the_documented_ones(sandbox: Sandbox) -> None:
-    absent = [
-        "fetch",
-        "process",
-        "require",
-        "WebAssembly",
-        "Intl",
-        "Worker",
-        "Buffer",
-        "WebSocket",
-        "localStorage",
-        "module",
-    ]
-    assert evaluated(sandbox, f"{json.dumps(absent)}.filter((name) => name in globalThis)") == []
+    names = "fetch process require WebAssembly Intl Worker Buffer WebSocket localStorage module"
+    assert evaluated(sandbox, f"'{names}'.split(' ').filter((name) => name in globalThis)") == []
     assert evaluated(sandbox, "Object.keys(console)") == ["log", "info", "warn", "error", "debug"]
     assert evaluated(sandbox, "crypto.subtle === undefined") is True
 
 
-@pytest.mark.parametrize("code", ["import('x.js')", "import('os')", "import('std')", "import('/etc/passwd')"])
+@pytest.mark.parametrize("code", ["import('os')", "import('std')", "import('/etc/passwd')"])
 def test_modules_can_not_be_imported(sandbox: Sandbox, code: str) -> None:
     assert run(sandbox, f"async function main() {{ return await {code} }}").has_error
 

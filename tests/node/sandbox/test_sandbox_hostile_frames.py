@@ -17,7 +17,7 @@ from reference_node.sandbox.stream import Stream
 from reference_node.strict_json import Json
 
 LIMITS = Limits(host_calls=3)
-SHORT = Limits(wall_seconds=1.0)
+SHORT = Limits(wall_seconds=0.2)
 BEGUN = frame(Kind.BEGUN, b"")
 
 
@@ -112,7 +112,7 @@ def test_process_that_ends_in_the_middle_is_an_error_of_the_run(sent: bytes) -> 
 @pytest.mark.parametrize("sent", [b"", b"\0", HEADER.pack(10, Kind.RESPONSE) + b"12345"])
 def test_process_that_falls_silent_is_cut_off(sent: bytes) -> None:
     result = converse(BEGUN + sent, silent=True, limits=SHORT)
-    assert result.logs == "the run took too long: the limit is 1 s"
+    assert result.logs == "the run took too long: the limit is 0.2 s"
 
 
 def test_calls_are_counted_by_the_node() -> None:
