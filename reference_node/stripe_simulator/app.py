@@ -1,18 +1,23 @@
-"""The simulator as an ASGI application, which can be served alone or mounted in another."""
+"""The simulator and its control as an ASGI application, which can be served alone or mounted in another."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import asdict
 
+from pydantic import ValidationError
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from reference_node.serving.aborting import ABORT
 from reference_node.serving.long_bodies import LongBodies
-from reference_node.stripe_simulator.control import control, encoded
+from reference_node.strict_json import Json
+from reference_node.stripe_simulator.actions import ACTIONS, conditions_view
+from reference_node.stripe_simulator.errors import Object, StripeError
 from reference_node.stripe_simulator.exchange import BODY_LIMIT, Answer, ApiRequest
 from reference_node.stripe_simulator.simulator import StripeSimulator
 
@@ -48,7 +53,7 @@ class SimulatorApp:
                 request = Request(scope, receive)
                 body = await _body(request)
                 status, told = control(self._simulator, request.method, path.removeprefix(CONTROL), body)
-                await Response(encoded(told), status, media_type="application/json")(scope, receive, send)
+                await JSONResponse(told, status)(scope, receive, send)
             else:
                 await self._api(scope, receive, send)
 
@@ -99,3 +104,35 @@ async def _abort(scope: Scope, receive: Receive, send: Send) -> None:
     abort()
     while (await receive())["type"] != "http.disconnect":
         pass
+
+
+def log_view(simulator: StripeSimulator) -> Object:
+    """The latest requests, oldest first."""
+    entries: list[Json] = [asdict(entry) for entry in simulator.log]
+    return {"requests": entries}
+
+
+VIEWS: dict[str, Callable[[StripeSimulator], Object]] = {"conditions": conditions_view, "log": log_view}
+
+
+def control(simulator: StripeSimulator, method: str, path: str, body: bytes) -> tuple[int, Object]:
+    """Status and answer of a request to the control interface; `path` begins after `/control/`."""
+    if method == "GET":
+        if path not in VIEWS:
+            return _unknown(path, VIEWS)
+        with simulator.lock:
+            return 200, VIEWS[path](simulator)
+    if method != "POST" or path not in ACTIONS:
+        return _unknown(path, ACTIONS)
+    try:
+        return 200, ACTIONS[path].model_validate_json(body or b"{}").carry_out(simulator)
+    except ValidationError as invalid:
+        fault = invalid.errors()[0]
+        where = ".".join(str(part) for part in fault["loc"])
+        return 400, {"error": {"message": f"{where}: {fault['msg']}" if where else fault["msg"]}}
+    except StripeError as refused:
+        return refused.status, {"error": refused.view()}
+
+
+def _unknown(path: str, known: Iterable[str]) -> tuple[int, Object]:
+    return 404, {"error": {"message": f"There is no /control/{path} for this method; there are {', '.join(known)}"}}

@@ -24,8 +24,8 @@ from reference_node.stripe_simulator.actions import (
     SetRateLimit,
     Settle,
 )
+from reference_node.stripe_simulator.app import control
 from reference_node.stripe_simulator.conditions import Conditions, Fault, Latency, RateLimit
-from reference_node.stripe_simulator.control import control
 from reference_node.stripe_simulator.in_process import InProcessClient
 from reference_node.stripe_simulator.payment_intents import PaymentIntent
 
