@@ -112,8 +112,8 @@ def test_ethers_signs_in_the_sandbox() -> None:
 
 
 def test_library_that_never_ends_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reference_node.sandbox.warm.START_SECONDS", 2.0)
+    monkeypatch.setattr("reference_node.sandbox.warm.START_SECONDS", 1.0)
     library = tmp_path / "library.js"
     library.write_text("for (;;) {}")
-    with Sandbox(preload=[library]) as sandbox, pytest.raises(SandboxUnavailable, match="not ready within 2 s"):
+    with Sandbox(preload=[library]) as sandbox, pytest.raises(SandboxUnavailable, match="not ready within 1 s"):
         sandbox.start()

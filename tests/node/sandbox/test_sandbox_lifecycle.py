@@ -114,7 +114,7 @@ def test_hundreds_of_runs_leave_no_process_and_no_descriptor() -> None:
         gc.collect()
         before = descriptors()
         with ThreadPoolExecutor(8) as threads:
-            results = list(threads.map(lambda _: run(sandbox, HELLO), range(400)))
+            results = list(threads.map(lambda _: run(sandbox, HELLO), range(200)))
         assert {result.response for result in results} == {'"hello"'}
         gc.collect()
         assert descriptors() <= before + 8  # spares, forked ahead by runs at the same time
