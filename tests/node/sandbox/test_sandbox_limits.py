@@ -85,12 +85,6 @@ def test_memory_up_to_the_limit_can_be_used(sandbox: Sandbox) -> None:
     assert allocate(sandbox, 64 * MIB).has_error
 
 
-def test_memory_is_counted_from_the_beginning_of_the_run() -> None:
-    with Sandbox(Limits(memory_bytes=2 * MIB)) as small:
-        assert returned(allocate(small, 2 * MIB - 64 * KIB)) == 2 * MIB - 64 * KIB
-        assert allocate(small, 2 * MIB).has_error
-
-
 @pytest.mark.parametrize(
     "code",
     [

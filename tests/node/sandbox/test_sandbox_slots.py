@@ -114,33 +114,24 @@ def test_any_number_of_accounts_that_never_paid_leaves_slots_to_one_that_did(run
     assert runs.started.empty()
 
 
-def test_accounts_that_never_paid_leave_a_quarter_of_the_queue(runs_of: Callable[..., Runs]) -> None:
-    runs = runs_of(1, Limits(queued_runs=8))
-    for name in "ABCDEFGH":
-        runs.begin(f"{name}0")
-    assert isinstance(runs.refused.get(timeout=WAIT), SandboxBusy)
-    assert runs.slots.waiting == 6
-    runs.begin("a0")
-    assert runs.refused.empty()
-    assert runs.slots.waiting == 7
-
-
-def test_queue_of_an_account_is_bounded(runs_of: Callable[..., Runs]) -> None:
-    runs = runs_of(1, Limits(queued_runs_per_account=2))
-    for name in ("a0", "a1", "a2", "a3"):
+@pytest.mark.parametrize(
+    ("limits", "begun", "waiting", "then"),
+    [
+        pytest.param(Limits(queued_runs=2), "a0 b0 c0 d0", 2, "", id="of all"),
+        pytest.param(Limits(queued_runs_per_account=2), "a0 a1 a2 a3", 2, "b0", id="of an account"),
+        pytest.param(Limits(queued_runs=8), "A0 B0 C0 D0 E0 F0 G0 H0", 6, "a0", id="of those that never paid"),
+    ],
+)
+def test_queue_is_bounded(runs_of: Callable[..., Runs], limits: Limits, begun: str, waiting: int, then: str) -> None:
+    runs = runs_of(1, limits)
+    for name in begun.split():
         runs.begin(name)
     assert isinstance(runs.refused.get(timeout=WAIT), SandboxBusy)
-    runs.begin("b0")
-    assert runs.refused.empty()
-    assert runs.slots.waiting == 3
-
-
-def test_queue_of_all_is_bounded(runs_of: Callable[..., Runs]) -> None:
-    runs = runs_of(1, Limits(queued_runs=2))
-    for name in ("a0", "b0", "c0", "d0"):
+    assert runs.slots.waiting == waiting
+    for name in then.split():
         runs.begin(name)
-    assert isinstance(runs.refused.get(timeout=WAIT), SandboxBusy)
-    assert runs.slots.waiting == 2
+        assert runs.slots.waiting == waiting + 1
+    assert runs.refused.empty()
 
 
 def test_wait_is_bounded_and_forgotten(runs_of: Callable[..., Runs]) -> None:
