@@ -177,6 +177,8 @@ def test_authentication_ends_as_the_control_says(
     simulator: CheckedSimulator, merchant: Caller, method: str, succeeds: bool, status: str, code: str | None
 ) -> None:
     intent = merchant.intent(confirm=True, payment_method=method)
+    assert (intent.status, intent.amount_received, intent.latest_charge) == ("requires_action", 0, None)
+    assert (intent.next_action and intent.next_action.type) == "use_stripe_sdk"
     Authenticate(payment_intent=intent.id, succeeds=succeeds).carry_out(simulator)
     found = merchant.v1.payment_intents.retrieve(intent.id)
     assert (found.status, found.next_action) == (status, None)

@@ -64,12 +64,6 @@ def test_decline_leaves_the_intent_payable(merchant: Caller, method: str, code: 
     assert _confirm(merchant, intent).status == "succeeded"
 
 
-def test_three_d_secure_waits_for_the_customer(merchant: Caller) -> None:
-    waiting = _confirm(merchant, merchant.intent(), "pm_card_threeDSecure2Required")
-    assert (waiting.status, waiting.amount_received, waiting.latest_charge) == ("requires_action", 0, None)
-    assert (waiting.next_action and waiting.next_action.type) == "use_stripe_sdk"
-
-
 @pytest.mark.parametrize(
     ("method", "status", "received"),
     [
