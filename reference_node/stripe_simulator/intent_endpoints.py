@@ -7,10 +7,19 @@ import secrets
 from reference_node.stripe_simulator.customers import Customer
 from reference_node.stripe_simulator.errors import StripeError
 from reference_node.stripe_simulator.operations import ID, Call, Operation, listing
-from reference_node.stripe_simulator.parameters import Boolean, Choice, Integer, Metadata, Nested, Text, Values
+from reference_node.stripe_simulator.parameters import Boolean, Choice, Integer, Kind, Metadata, Nested, Text, Values
 from reference_node.stripe_simulator.payment_intents import PaymentIntent, check_amount, check_currency
 from reference_node.stripe_simulator.payment_methods import PaymentMethod, named
 from reference_node.stripe_simulator.payments import require_confirmable, unexpected_state
+
+DESCRIBED: dict[str, Kind] = {
+    "description": Text(1000),
+    "receipt_email": Text(),
+    "setup_future_usage": Choice(("off_session", "on_session")),
+    "statement_descriptor": Text(22),
+    "statement_descriptor_suffix": Text(22),
+}
+"""Parameters that an intent shows again, and that change nothing else here."""
 
 
 def create(call: Call) -> PaymentIntent:
@@ -26,7 +35,10 @@ def create(call: Call) -> PaymentIntent:
         raise StripeError(400, message, param="return_url")
     intent = PaymentIntent.new(amount, currency, call.store.now())
     intent.customer, intent.redirects = customer, _redirects(values)
-    intent.description, intent.metadata = values.text("description"), values.change({})
+    for described in DESCRIBED:
+        setattr(intent, described, values.text(described))
+    intent.capture_method = values.text("capture_method") or intent.capture_method
+    intent.metadata = values.change({})
     if name is not None:
         intent.payment_method, intent.status = named(call.store, name).id, "requires_confirmation"
     if confirms:
@@ -42,6 +54,15 @@ def create(call: Call) -> PaymentIntent:
 def retrieve(call: Call) -> PaymentIntent:
     """The intent, for holders of a secret key or the client secret."""
     return _accessible(call)
+
+
+def update(call: Call) -> PaymentIntent:
+    """Change an intent's description and metadata, such as to note that it was credited."""
+    intent, values = _accessible(call), call.values
+    intent.metadata = values.change(intent.metadata)
+    if "description" in values:
+        intent.description = values.text("description")
+    return intent
 
 
 def confirm(call: Call) -> PaymentIntent:
@@ -71,10 +92,11 @@ OPERATIONS = (
             "automatic_payment_methods": Nested(
                 {"allow_redirects": Choice(("always", "never")), "enabled": Boolean()}, required=("enabled",)
             ),
+            "capture_method": Choice(("automatic", "automatic_async")),
             "confirm": Boolean(),
             "currency": Text(3, unsets=False),
             "customer": Text(),
-            "description": Text(1000),
+            **DESCRIBED,
             "metadata": Metadata(),
             "payment_method": Text(),
             "return_url": Text(),
@@ -83,6 +105,9 @@ OPERATIONS = (
     ),
     listing("/v1/payment_intents", PaymentIntent, "customer"),
     Operation("GET", "/v1/payment_intents/{}", retrieve, {"client_secret": ID}, publishable=True),
+    Operation(
+        "POST", "/v1/payment_intents/{}", update, {"description": DESCRIBED["description"], "metadata": Metadata()}
+    ),
     Operation(
         "POST",
         "/v1/payment_intents/{}/confirm",

@@ -50,12 +50,8 @@ NEVER_SET = (
     "on_behalf_of",
     "payment_method_configuration_details",
     "processing",
-    "receipt_email",
     "review",
-    "setup_future_usage",
     "shipping",
-    "statement_descriptor",
-    "statement_descriptor_suffix",
     "transfer_data",
     "transfer_group",
 )
@@ -72,7 +68,6 @@ class PaymentIntent(Resource):
         "object": "payment_intent",
         "amount_capturable": 0,
         "amount_details": {"tip": {}},
-        "capture_method": "automatic_async",
         "confirmation_method": "automatic",
         "payment_method_options": {},
     }
@@ -88,7 +83,12 @@ class PaymentIntent(Resource):
     payment_method: str | None = None
     redirects: str | None = None
     """The redirects of its automatic payment methods, `always` or `never`; `None` without automatic methods."""
+    capture_method: str = "automatic_async"
     description: str | None = None
+    receipt_email: str | None = None
+    setup_future_usage: str | None = None
+    statement_descriptor: str | None = None
+    statement_descriptor_suffix: str | None = None
     metadata: dict[str, str] = field(default_factory=dict)
     status: str = "requires_payment_method"
     amount_received: int = 0

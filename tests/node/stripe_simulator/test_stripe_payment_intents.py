@@ -15,14 +15,25 @@ def _confirm(merchant: Caller, intent: stripe.PaymentIntent, method: str = "pm_c
 
 def test_intent_begins_without_a_payment_method(merchant: Caller) -> None:
     customer = merchant.v1.customers.create({"email": "a@example.com"})
-    intent = merchant.intent(1234, customer=customer.id, metadata={"wallet": "0x1"}, description="credits")
+    shown = {"description": "credits", "receipt_email": "a@example.com", "statement_descriptor_suffix": "CREDITS"}
+    intent = merchant.intent(1234, customer=customer.id, metadata={"wallet": "0x1"}, **shown)
     assert intent.status == "requires_payment_method"
     assert (intent.amount, intent.amount_received, intent.currency) == (1234, 0, "usd")
-    assert (intent.customer, intent.metadata["wallet"], intent.description) == (customer.id, "0x1", "credits")
+    assert (intent.customer, intent.metadata["wallet"]) == (customer.id, "0x1")
+    assert {name: intent[name] for name in shown} == shown
     assert (intent.created, intent.livemode) == (START, False)
     assert (intent.client_secret or "").startswith(f"{intent.id}_secret_")
     assert refusal(lambda: merchant.v1.payment_intents.confirm(intent.id)).code == "payment_intent_unexpected_state"
     assert [entry.id for entry in merchant.v1.payment_intents.list({"customer": customer.id}).data] == [intent.id]
+
+
+def test_metadata_note_what_became_of_an_intent(merchant: Caller) -> None:
+    intent = merchant.intent(metadata={"wallet": "0x1"}, description="credits", payment_method="pm_card_visa")
+    merchant.v1.payment_intents.confirm(intent.id)
+    noted = merchant.v1.payment_intents.update(intent.id, {"metadata": {"credited": "yes"}})
+    assert (noted.metadata.to_dict(), noted.description) == ({"wallet": "0x1", "credited": "yes"}, "credits")
+    fault = refusal(lambda: merchant.v1.payment_intents.update(intent.id, {"amount": 2000}))
+    assert (fault.code, fault.param) == ("parameter_unknown", "amount")
 
 
 def test_confirmation_with_a_card_succeeds_once(merchant: Caller) -> None:
