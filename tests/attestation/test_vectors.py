@@ -17,7 +17,7 @@ from conformance.attestation_vectors.protocol import request
 from conformance.problems import Problem
 from conformance.requirements import catalogue
 from conformance.selftest.attestation import vector_files
-from conformance.verify import FAULTS, Severity, verifying
+from conformance.verify import FAULTS, Severity
 
 FILES = sorted(folder().glob("*.json"))
 SCHEMA = Path(attestation_vectors.__file__).with_name("schema.json")
@@ -31,6 +31,60 @@ NO_VECTOR = {
     "verifier-fault": "would be a fault of this verifier",
 }
 """Codes that no evidence alone can bring about."""
+
+MISTAKES: dict[str, dict[str, tuple[str, ...]]] = {
+    "boot.json": {
+        "compares the beginnings of registers": tuple(
+            f"the measured {name} differs in its last bit" for name in ("MRTD", "RTMR0", "RTMR1", "RTMR2")
+        ),
+        "knows the first set alone": ("the second of two sets has them",),
+        "takes each register from any set": ("each register is in one of two sets, all of them in none",),
+        "believes the log": ("another kernel, and the log shows the expected one's events",),
+        "accepts what the log leaves out": ("another kernel, whose boot events the log leaves out",),
+    },
+    "policy.json": {
+        "takes the first of several events": ("os-image-hash is measured again with another value",),
+        "takes the last of several events": ("os-image-hash is measured twice",),
+        "counts what the application measures": (
+            "os-image-hash is measured by the application, after system-ready",
+            "another os-image-hash measured by the application, where it counts for nothing",
+        ),
+        "takes another event's digest": (
+            "os-image-hash stands beside an event that has the digest of another one",
+            "key-provider stands beside an event that has the digest of another one",
+        ),
+        "compares the kind of key provider alone": ("another key_provider than the policy's, in one digit",),
+        "compares the id of the key provider alone": ("another kind of key provider",),
+        "is content with one image": ("a second image, not the policy's",),
+        "compares the beginning of an account": ("the beginning of the account is the policy's",),
+        "counts a day more": tuple(f"{what} older by a day than the policy allows" for what in ("tcb", "collateral")),
+        "takes the platform's date alone": ("the quoting enclave's level is older",),
+    },
+    "statement.json": {
+        "checks the first signature alone": ("a right one and a wrong one",),
+        "checks the last signature alone": ("a wrong one and a right one",),
+        "counts one signature twice": ("the right one twice",),
+        "ignores the names of keys": ("the signer's, which names another key",),
+        "reads any base64": ("payload in the alphabet of URLs", "sig without its padding"),
+        "takes the last of two members": ("payload stands twice, with one value", "result stands twice"),
+        "takes the last of two entries": ("suite stands twice",),
+        "takes the last of two subjects": (
+            "app_compose stands with another digest before the right one",
+            "app_compose stands with another digest behind the right one",
+        ),
+        "misses no subject": ("AccountConfig is missing", "results.json is missing", "profile is missing"),
+        "overlooks further subjects": ("a subject 'sbom' more", "one image more"),
+        "ignores addresses": ("a contract at another address, with the right digest",),
+        "ignores digests": ("another digest of AccountConfig",),
+        "leaves a register out": tuple(f"another {name} was judged" for name in ("mrtd", "rtmr0", "rtmr1", "rtmr2")),
+        "lets a policy accept failures": ("FAILED, where WARNED is accepted",),
+        "lets clocks differ more, or less": (
+            "ends in the future, by a second more than clocks may differ",
+            "ended as far in the future as clocks may differ",
+        ),
+    },
+}
+"""Faults of verifiers that few vectors notice, with those vectors by file and comment."""
 
 
 @pytest.fixture(scope="module")
@@ -99,12 +153,6 @@ def test_vectors_of_another_seed_are_judged_alike(tmp_path: Path) -> None:
     assert [vector.id for vector in read(path) if answer(request(vector))["result"] != vector.result] == []
 
 
-def test_there_are_at_least_150_false_statements_of_every_rule(vectors: list[Vector]) -> None:
-    false = [vector for vector in vectors if vector.file == "statement.json" and vector.result == "refused"]
-    assert len(false) >= 150
-    assert {vector.rule for vector in false} == set(map(str, verifying.OF_STATEMENTS))
-
-
 def test_envelope_is_signed_anew_at_its_places() -> None:
     base = {"s": '{"payload": "YWJj", "payloadType": "t", "signatures": [{"sig": "AA=="}]}'}
     told: Resigned = {"payload": [(1, 1, "xy")], "signatures": ["BB=="]}
@@ -122,6 +170,13 @@ def test_there_are_at_least_250_vectors_of_every_rule(vectors: list[Vector]) -> 
 def test_every_refusal_code_has_a_vector(vectors: list[Vector]) -> None:
     refusing = {code for code, kind in FAULTS.items() if kind.severity in {Severity.REFUSED, Severity.NOT_SUPPORTED}}
     assert refusing - {vector.finding for vector in vectors} == set(NO_VECTOR)
+
+
+@pytest.mark.parametrize("file", MISTAKES)
+def test_vectors_notice_mistakes_that_verifiers_make(file: str, vectors: list[Vector]) -> None:
+    comments = {vector.comment for vector in vectors if vector.file == file}
+    missing = {mistake: noticed for mistake, noticed in MISTAKES[file].items() if not comments.issuperset(noticed)}
+    assert missing == {}
 
 
 def test_requirements_of_vectors_are_those_of_the_catalogue(vectors: list[Vector]) -> None:
