@@ -61,15 +61,11 @@ def redirect(location: str) -> Behaviour:
 
 SLOW: dict[str, Behaviour] = {
     "silent": lambda c: c.wait(),
-    "drips its status line": lambda c: c.drip(iter(itertools.chain([b"HTTP/1.1 200 "], ENDLESS_X))),
     "drips a header": lambda c: c.drip(iter(itertools.chain([OK, b"X: "], ENDLESS_X))),
-    "drips headers": lambda c: c.drip(iter(itertools.chain([OK], itertools.repeat(b"X: y\r\n")))),
     "drips its body": lambda c: c.drip(iter(itertools.chain([OK, LONG], ENDLESS_X))),
     "drips chunks": lambda c: c.drip(iter(itertools.chain([OK, CHUNKED], itertools.repeat(b"1\r\nx\r\n")))),
-    "drips the size of a chunk": lambda c: c.drip(iter(itertools.chain([OK, CHUNKED], itertools.repeat(b"0")))),
     "drips 1xx": lambda c: c.drip(itertools.repeat(b"HTTP/1.1 103 Early Hints\r\n\r\n")),
     "drips trailers": lambda c: c.drip(iter(itertools.chain([OK, CHUNKED, b"0\r\n"], itertools.repeat(b"X: y\r\n")))),
-    "stops in the body": lambda c: (c.send(OK, LONG, b"{"), c.wait()),
 }
 """Behaviours that only a bound on time ends."""
 

@@ -87,11 +87,6 @@ def wrong_id(query: dns.message.Message) -> bytes:
     return answer.to_wire()
 
 
-def other_question(query: dns.message.Message) -> bytes:
-    asked = dns.message.make_query("other.example", "CAA", id=query.id)
-    return response(asked, '0 issue "ca.example"').to_wire()
-
-
 def alias_loop(query: dns.message.Message) -> bytes:
     """Two names that are aliases of one another, in one message."""
     answer, name = response(query), query.question[0].name

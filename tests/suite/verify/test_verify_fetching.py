@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +20,6 @@ from conformance.verify import (
     FetchError,
     Outcome,
     Policy,
-    Rule,
     Sources,
     fetch,
     fetch_and_verify,
@@ -31,7 +29,6 @@ from conformance.verify import (
 )
 from conformance.verify.authorisation import AuthorisationChain
 from conformance.verify.dns_lookup import look_up_caa
-from conformance.verify.transport import MOST_BYTES, Budget, Limits, Transport
 
 POLICY = replace(WITHOUT_TIME, at=AT)
 PINNED = f'0 issue "acme.example; accounturi={ACCOUNT}"'
@@ -87,14 +84,6 @@ def test_saved_evidence_gives_the_same_bytes_offline(
     assert verify(load_folder(tmp_path / "kept"), WITHOUT_TIME).as_json() == verified.as_json()
 
 
-def test_plain_http_offers_no_tls(plain: Service, sources: Sources) -> None:
-    _, verified = fetch_and_verify(plain.url, POLICY, sources)
-    assert verified.accepted
-    not_offered = {result.rule for result in verified.rules if result.outcome is Outcome.NOT_OFFERED}
-    assert not_offered == {Rule.TLS_CERTIFICATE, Rule.API_CONNECTION, Rule.CAA_ACCOUNT, Rule.AUTHORISATION}
-    assert "NOT PROVEN" in next(finding.compared for finding in verified.findings if finding.code == "tls-not-offered")
-
-
 def test_other_certificate_on_the_connection_is_refused_after_a_second_look(tmp_path: Path) -> None:
     with serving(Service(HONEST), credentials(1), tmp_path) as service:
         _, verified = fetch_and_verify(service.url, POLICY, Sources(collateral=HONEST["collateral.json"]))
@@ -138,43 +127,10 @@ def test_what_is_not_served_is_absent(plain: Service, sources: Sources) -> None:
     assert "info.json" not in fetch(plain.url, POLICY, sources)
 
 
-@pytest.mark.parametrize(
-    ("answer", "said"),
-    [
-        ((302, {"Location": "http://other.example/info"}, b""), "redirects to another origin"),
-        ((302, {"Location": "/info"}, b""), "more than 3 times"),
-        ((200, {"Content-Encoding": "gzip"}, b"x"), "Content-Encoding"),
-        ((200, {}, b"x" * (MOST_BYTES + 1)), "more than"),
-    ],
-)
-def test_answer_that_is_no_plain_answer_ends_the_fetch(
-    plain: Service, answer: tuple[int, dict[str, str], bytes], said: str
-) -> None:
-    plain.answers["/info"] = answer
-    with pytest.raises(FetchError, match=said):
-        fetch(plain.url, POLICY)
-
-
 def test_redirect_within_the_origin_is_followed(plain: Service, sources: Sources) -> None:
     plain.answers["/info"] = (307, {"Location": "/info2"}, b"")
     plain.answers["/info2"] = (200, {}, plain.evidence["info.json"])
     assert fetch(plain.url, POLICY, sources)["info.json"] == plain.evidence["info.json"]
-
-
-def test_nobody_listening_is_said() -> None:
-    with pytest.raises(FetchError, match=r"http://127\.0\.0\.1:1/info cannot be fetched"):
-        fetch("http://127.0.0.1:1")
-
-
-def test_service_that_does_not_answer_is_given_up(plain: Service) -> None:
-    released = threading.Event()
-    plain.answer = lambda _: (200 + released.wait(60), {}, b"")  # type: ignore[method-assign]
-    with (
-        Transport(plain.url, Budget(Limits(answer_seconds=0.2))) as transport,
-        pytest.raises(FetchError, match="did not answer within"),
-    ):
-        transport.get("/info")
-    released.set()
 
 
 @pytest.mark.parametrize(
@@ -230,15 +186,6 @@ def test_chain_is_asked_with_a_control(results: list[object], allowed: bool) -> 
         with AuthorisationChain(chain.url) as asked:
             assert asked.allows(bytes(20), b"\1" * 32) is allowed
         assert json.loads(chain.requests[0])["params"][0] == {"to": f"0x{'00' * 20}", "data": f"0x2f6622e5{'01' * 32}"}
-
-
-def test_chain_that_does_not_answer_is_said() -> None:
-    with (
-        serving(Service(HONEST, {"/": (200, {}, b"[]")})) as chain,
-        AuthorisationChain(f"{chain.url}/") as asked,
-        pytest.raises(FetchError, match="answers eth_call with no JSON object"),
-    ):
-        asked.allows(bytes(20), bytes(32))
 
 
 @pytest.mark.parametrize(
