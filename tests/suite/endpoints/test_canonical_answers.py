@@ -38,9 +38,19 @@ def test_name_with_dots_leads_into_the_objects_of_an_item() -> None:
     assert listed == [{"name": "k", "can_create_groups": True, "execute_in_groups": [7, 0]}]
 
 
-def test_what_an_item_shows_beside_is_left_out() -> None:
-    item: dict[str, object] = {"id": 1, "position": 4, "used": "today"}
-    assert canonical(resolve(Profile(), "list_groups"), [item]) == [{"id": 1}]
+@pytest.mark.parametrize(
+    ("name", "item", "read"),
+    [
+        ("name", {"id": 1, "position": 4, "used": "today"}, {"id": 1}),
+        ("title", {"id": 1, "name": "a number of rows", "title": "g"}, {"id": 1, "name": "g"}),
+        (None, {"id": 1, "name": "g"}, {"id": 1}),
+    ],
+)
+def test_item_is_read_by_the_names_of_the_profile_alone(
+    name: str | None, item: dict[str, object], read: dict[str, object]
+) -> None:
+    profile = Profile.model_validate({"wire": {"list_groups": {"item_fields": {"name": name, "description": None}}}})
+    assert canonical(resolve(profile, "list_groups"), [item]) == [read]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 import pytest
 from eth_abi import encode
 
-from conformance.endpoints.chain import decoded, encoded, selector
+from conformance.endpoints.chain import decoded, encoded
 from conformance.endpoints.pace import Budget, Pace, lowest_rate
 from conformance.problems import BudgetSpent, Malformed, Mismatch
 from conformance.profile import Function
@@ -56,18 +56,6 @@ def test_budget_is_never_exceeded_and_refused_calls_cost_nothing() -> None:
     assert budget.spent == 3
 
 
-def test_budget_without_a_limit_counts() -> None:
-    budget = Budget(None)
-    budget.take(10_000)
-
-    assert budget.spent == 10_000
-
-
-@pytest.mark.parametrize(("text", "value"), [("1", 1), ('{"a":{"b":[null]}}', {"a": {"b": [None]}}), (" true ", True)])
-def test_strict_json_is_read(text: str, value: object) -> None:
-    assert parse(text) == value
-
-
 @pytest.mark.parametrize("text", ["", "{", '{"a":1,"a":1}', '[{"a":1,"b":2,"a":3}]', "NaN", "-Infinity", "[1,]", "'a'"])
 def test_other_json_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"\w"):
@@ -89,10 +77,6 @@ def test_other_json_is_refused(text: str) -> None:
 def test_depth_counts_brackets_outside_of_strings(text: str, deep: bool) -> None:
     with pytest.raises(ValueError, match="nested too deeply") if deep else nullcontext():
         parse(text)
-
-
-def test_selector_is_that_of_the_standard_example() -> None:
-    assert selector(Function.parse("transfer(address to, uint256 amount) returns (bool)")).hex() == "a9059cbb"
 
 
 @pytest.mark.parametrize(

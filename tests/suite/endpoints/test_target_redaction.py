@@ -117,9 +117,7 @@ DISGUISED: dict[str, Callable[[str], str]] = {
     "full width": lambda text: "".join(chr(ord(one) + 0xFEE0) for one in text),
     "without its beginning": lambda text: text[8:],
     "base64, backwards inside": lambda text: base64.b64encode(text[::-1].encode()).decode(),
-    "hex, backwards inside": lambda _: RAW[::-1].hex(),
-}
-ENCODED: dict[str, Callable[[str], str]] = {
+    "hex, backwards inside": lambda text: (RAW[::-1] if text == KEY else text[::-1].encode()).hex(),
     "base64, with a name": lambda text: in_base64(f"user:{text}"),
     "base64, among JSON": lambda text: in_base64(json.dumps({"a": "x" * 70, "key": text, "z": 0})),
     "base64 of base64 of base64": lambda text: in_base64(in_base64(in_base64(text))),
@@ -146,10 +144,12 @@ def in_base64(text: str) -> str:
 
 
 @pytest.mark.parametrize("key", [KEY, "tok_00dc572092e842b1703ed68c-Zq-live"])
-@pytest.mark.parametrize("encoded", ENCODED.values(), ids=ENCODED)
-def test_credential_is_hidden_in_what_encodes_it(encoded: Callable[[str], str], key: str) -> None:
-    hidden = secrets(key).hide(f"before: {encoded(key)} :after")
-    rest = hidden.replace("$API_KEY_1", " ").removeprefix("before: ").removesuffix(" :after")
+@pytest.mark.parametrize("disguised", DISGUISED.values(), ids=DISGUISED)
+def test_credential_is_hidden_in_disguise(disguised: Callable[[str], str], key: str) -> None:
+    hidden = secrets(key).hide(f"before: {disguised(key)} :then")
+    assert hidden.startswith("before: ")
+    assert hidden.endswith("then")
+    rest = "".join(hidden.replace("$API_KEY_1", " ").removeprefix("before: ").removesuffix("then").split())
     assert len([one for one in rest if one.isalnum()]) < FRAGMENT
 
 
@@ -177,26 +177,13 @@ def test_each_of_many_credentials_is_hidden_whole_and_cut() -> None:
     known = secrets(*keys)
     assert known.hide(" ".join(keys[::9])) == " ".join(f"$API_KEY_{number + 1}" for number in range(0, 100, 9))
     assert known.hide(f"got {keys[70][:30]}") == "got $API_KEY_71"
-
-
-@pytest.mark.parametrize("disguised", DISGUISED.values(), ids=DISGUISED)
-def test_credential_is_hidden_in_disguise(disguised: Callable[[str], str]) -> None:
-    hidden = secrets(KEY).hide(f"before: {disguised(KEY)} :after")
-    assert hidden.startswith("before: ")
-    assert hidden.endswith(" :after")
-    rest = "".join(hidden.replace("$API_KEY_1", " ").removeprefix("before: ").removesuffix(" :after").split())
-    assert len([one for one in rest if one.isalnum()]) < FRAGMENT
+    assert known.hide(f"got {base64.b64decode(keys[70]).hex()[:40]}: no such key") == "got $API_KEY_71: no such key"
 
 
 def test_text_that_shares_little_with_a_credential_stays_as_it_is() -> None:
     known = secrets(KEY, "0" * 24 + RAW.hex()[:40], "a-key-of-a-vendor-without-chance")
     for text in ("0x" + "0" * 40, f"{KEY[:8]} is the beginning", "a vendor of a key", f"group {RAW.hex()[:8]}"):
         assert known.hide(text) == text
-
-
-def test_beginning_of_a_credential_is_hidden_where_a_text_was_cut() -> None:
-    assert secrets(KEY).hide(f"got {KEY[:30]}") == "got $API_KEY_1"
-    assert secrets(KEY).hide(f"got {RAW.hex()[:40]}: no such key") == "got $API_KEY_1: no such key"
 
 
 def test_key_of_another_case_is_hidden() -> None:

@@ -86,25 +86,6 @@ def test_request_that_a_node_was_not_there_to_see_is_sent_again(
     assert len(tries) == 2
 
 
-@pytest.mark.parametrize(
-    ("item", "name", "read"),
-    [
-        ({"name": "a number of rows", "title": "g", "id": 1}, "title", {"name": "g", "id": 1}),
-        ({"name": "g", "id": 1}, None, {"id": 1}),
-    ],
-    ids=["called otherwise", "absent"],
-)
-def test_member_is_read_by_the_name_of_the_profile_alone(
-    node: TinyNode, item: dict[str, object], name: str | None, read: dict[str, object]
-) -> None:
-    node.faults["list_groups"] = lambda _: Told(body=[item])
-    names = {"wire": {"list_groups": {"item_fields": {"name": name, "description": None}}}}
-    with Target(node.url, Profile.model_validate(names)) as target:
-        session = Session(target, "pack::case")
-        key = session.call("new_account", account_name="n", account_description="d").value["api_key"]  # type: ignore[index]
-        assert session.call("list_groups", key, page_number=0, page_size=5).value == [read]
-
-
 def test_node_that_puts_everything_off_is_waited_for_once(
     node: TinyNode, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
