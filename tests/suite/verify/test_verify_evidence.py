@@ -3,38 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from made_evidence import (
-    AT,
-    ATTESTATION,
-    CERTIFICATE,
-    HONEST,
-    INFO,
-    MADE,
-    POLICY,
-    QUOTE_JSON,
-    credentials,
-    der,
-    in_json,
-    made,
-    observed,
-)
+from made_evidence import AT, ATTESTATION, HONEST, INFO, MADE, POLICY, in_json, made, observed
 
+from conformance.attestation_vectors.files import shipped
 from conformance.selftest.attestation.sound_evidence import COMPOSE
-from conformance.verify import (
-    FAULTS,
-    RULES,
-    CaaAnswer,
-    Evidence,
-    Outcome,
-    Rule,
-    Severity,
-    Verified,
-    verify,
-)
+from conformance.verify import FAULTS, RULES, Evidence, Outcome, Rule, Severity, Verified, verify
+from conformance.verify.policy_file import policy_of
 from conformance.verify.verifying import OF_STATEMENTS
 
 OF_THE_POLICY = {Rule.BOOT_MEASUREMENTS, Rule.EXPECTED_COMPOSE, Rule.EXPECTED_IDENTITY, *OF_STATEMENTS}
@@ -65,43 +42,25 @@ def test_what_no_rule_is_about_may_be_there_as_well() -> None:
     assert verified.accepted, verified.findings
 
 
-def info_with(**changes: object) -> Evidence:
-    return in_json(HONEST, INFO, **changes)
-
-
 def seen(**changes: object) -> Evidence:
     return HONEST.with_file("observed.json", observed(**changes).as_json())
 
 
-def log_with(change: Callable[[list[dict[str, object]]], object], name: str = ATTESTATION) -> Evidence:
-    events = [event.as_json() for event in MADE.events]
-    change(events)
-    return in_json(HONEST, name, event_log=json.dumps(events))
-
-
-FAULTY: dict[str, Evidence] = {
-    "info-missing": HONEST.with_file(INFO, None),
-    "compose-hash-differs": info_with(compose_hash="ab" * 32),
-    "quote-not-hex": in_json(HONEST, ATTESTATION, quote="zz"),
-    "event-digest-differs": log_with(lambda events: events[-1].update(digest="ab" * 48)),
-    "register-differs": log_with(lambda events: events.pop()),
-    "certificate-missing": HONEST.with_file(CERTIFICATE, None),
-    "checksums-not-bound": in_json(HONEST, QUOTE_JSON, report_data="00" * 64),
-    "tls-certificate-differs": seen(tls_certificate=der(credentials(1).chain)),
-    "caa-absent": seen(caa=CaaAnswer("NOERROR")),
-    "report-data-not-zero": in_json(HONEST, ATTESTATION, quote=MADE.quote_over(b"x" * 64).hex()),
-    "compose-hash-not-allowed": seen(allowed_compose_hash=False),
-    "collateral-missing": HONEST.with_file("collateral.json", None),
+REFUSED = {
+    vector.rule: vector for vector in reversed(shipped()) if vector.kind == "evidence" and vector.result == "refused"
 }
+"""The first refused evidence of each rule."""
 
 
-@pytest.mark.parametrize("code", FAULTY)
-def test_rule_asked_for_alone_says_the_same_of_its_fault(code: str) -> None:
-    whole = judged(FAULTY[code])
-    assert (code, FAULTS[code].requirement) in refusals(whole), whole.findings
-    alone = verify(FAULTY[code], POLICY, [FAULTS[code].rule])
+@pytest.mark.parametrize("rule", REFUSED)
+def test_rule_asked_for_alone_says_the_same_of_its_fault(rule: str) -> None:
+    vector = REFUSED[rule]
+    evidence = Evidence(vector.files)
+    policy = replace(policy_of(vector.policy).policy, root=vector.root.encode())
+    whole, alone = verify(evidence, policy), verify(evidence, policy, [Rule(rule)])
+    assert vector.finding in whole.codes, whole.findings
     assert not alone.accepted
-    assert alone.rules == (whole.result(FAULTS[code].rule),)
+    assert alone.rules == (whole.result(Rule(rule)),)
 
 
 def test_fault_of_one_rule_blocks_others_without_charging_them() -> None:
@@ -113,7 +72,7 @@ def test_fault_of_one_rule_blocks_others_without_charging_them() -> None:
 
 def test_hash_that_is_not_of_what_runs_is_called_neither_unregistered_nor_unmeasured() -> None:
     not_allowed = observed(allowed_compose_hash=False).as_json()
-    verified = judged(FAULTY["compose-hash-differs"].with_file("observed.json", not_allowed))
+    verified = judged(in_json(HONEST, INFO, compose_hash="ab" * 32).with_file("observed.json", not_allowed))
     assert refusals(verified) == {("compose-hash-differs", "ATT-150")}
     assert verified.result(Rule.AUTHORISATION).outcome is Outcome.BLOCKED
     assert verified.result(Rule.REGISTERS).outcome is Outcome.BLOCKED
