@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import socketserver
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from answering_server import Server, running
 from counting_proxy import NAME, CountingProxy, counting_proxy
+from http_server import serve
 from tiny_node import tiny_node
 
 from conformance.cli import main
@@ -102,6 +101,10 @@ FAILURES = (ProxyFault, Unreachable, FetchError, ChainUnavailable, ProviderUnava
 of_each_client = pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
 of_each_pool = pytest.mark.parametrize("client", [node, attestation, nodes_chain])
 """The suite's, the verifier's, and that of all others."""
+
+
+def port_of(url: str) -> int:
+    return int(url.rpartition(":")[2])
 
 
 def address(proxy: CountingProxy, scheme: str) -> str:
@@ -261,17 +264,14 @@ def test_gateway_status_that_may_be_the_proxys_charges_no_node(status: bytes, mo
 
 
 def test_connection_that_breaks_behind_socks_is_the_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Closing(socketserver.BaseRequestHandler):
-        def handle(self) -> None:
-            self.request.recv(1)
-
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Closing) as closing:
-        threading.Thread(target=closing.serve_forever, args=(0.01,), daemon=True).start()
-        with counting_proxy(http=closing.server_address[1]) as proxy, Target(f"http://{NAME}", Profile()) as target:
-            monkeypatch.setenv("ALL_PROXY", address(proxy, "socks5"))
-            with pytest.raises(ConnectionDropped, match="through the proxy socks5://127"):
-                target.exchange(Message("POST", "/", {}, None), ExchangeLog(Secrets()))
-        closing.shutdown()
+    with serve(lambda _: None) as closing, counting_proxy(http=port_of(closing)) as proxy:
+        monkeypatch.setenv("ALL_PROXY", address(proxy, "socks5"))
+        message = Message("POST", "/", {}, None)
+        with (
+            Target(f"http://{NAME}", Profile()) as target,
+            pytest.raises(ConnectionDropped, match="through the proxy socks5://127"),
+        ):
+            target.exchange(message, ExchangeLog(Secrets()))
 
 
 def test_control_of_the_pytest_fixture_is_reached_directly(plain: Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -323,7 +323,7 @@ def test_command_names_the_proxy_that_does_not_answer(
 def test_doctor_looks_at_a_node_behind_a_proxy(
     kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with tiny_node() as tiny, counting_proxy(http=int(tiny.url.rpartition(":")[2])) as proxy:
+    with tiny_node() as tiny, counting_proxy(http=port_of(tiny.url)) as proxy:
         monkeypatch.setenv("HTTP_PROXY", address(proxy, kind))
         main(["doctor", "--node-url", f"http://{NAME}"])
 

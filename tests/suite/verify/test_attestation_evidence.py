@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import threading
 import warnings
@@ -15,8 +16,9 @@ import pytest
 from made_evidence import AT, HONEST, MADE, POLICY, credentials, der, in_json, renewed
 from served_evidence import PCCS, Service, rpc_result, serving
 
+from conformance.drivers.attestation.connections import strangers
 from conformance.drivers.attestation.driver import Judge
-from conformance.drivers.attestation.evidence import Fetched, NoEvidence, fetched
+from conformance.drivers.attestation.evidence import Fetched, NoEvidence, address_of, fetched
 from conformance.drivers.attestation.form import RuleName
 from conformance.drivers.attestation.judgements import JUDGEMENTS
 from conformance.drivers.attestation.reading import TextReading
@@ -27,8 +29,10 @@ from conformance.endpoints.redaction import Secrets
 from conformance.problems import Mismatch
 from conformance.profile import Profile
 from conformance.profile.attestation import AttestationForms
+from conformance.selftest.tools.serving import target_node
 from conformance.verify import Evidence
 from conformance.verify.certificates import read_certificate
+from conformance.verify.transport import Transport
 
 SUMS = "/evidences/sha256sum.txt"
 THREADS = 8
@@ -147,6 +151,18 @@ def test_requests_for_evidence_keep_the_rate_and_count_for_the_case_that_came_fi
         asked = len(service.requests) + len(chain.requests)
     assert len(chain.requests) == 2, "the contract and its code"
     assert pace.waits == asked == first.sent == len(got.exchanges)
+
+
+def certificate_of(target: Target) -> bytes:
+    with Transport(address_of(target)) as transport:
+        return transport.get(SUMS).certificate or b""
+
+
+def test_machines_with_evidence_of_their_own_certificates_are_no_strangers() -> None:
+    with target_node(lambda _: None, "0") as one, target_node(lambda _: None, "1") as other:
+        assert certificate_of(one) != certificate_of(other)
+        in_turn = itertools.cycle(map(address_of, (one, other)))
+        assert strangers(lambda: Transport(next(in_turn)), one.profile, log(), {certificate_of(one)}) == []
 
 
 def test_collateral_of_somebody_else_that_is_not_genuine_does_not_charge_the_node(pccs: Service) -> None:

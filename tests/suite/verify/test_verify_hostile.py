@@ -281,21 +281,6 @@ def test_collateral_that_is_changed_after_it_is_signed_is_no_verdict() -> None:
     assert "the signature of collateral.json: tcb_info does not verify" in lying(change)
 
 
-def test_revocation_list_of_another_authority_is_no_verdict() -> None:
-    def change(answers: dict[str, tuple[int, dict[str, str], bytes]]) -> None:
-        status, headers, _ = answers[path_with("pckcrl")]
-        answers[path_with("pckcrl")] = status, headers, answers[path_with("rootcacrl")][2]
-
-    assert "instead of Intel SGX PCK Platform CA" in lying(change)
-
-
-def test_collateral_of_another_time_is_no_verdict() -> None:
-    with serving(Service(HONEST, dict(PCCS))) as service:
-        late = replace(POLICY, at=AT + 400 * 24 * 3600)
-        with pytest.raises(FetchError, match=r"proves nothing.* not at "):
-            fetch_and_verify(service.url, late, Sources(pccs=service.url))
-
-
 # the resolver
 
 RESOLVERS: dict[str, tuple[servers.Answering, Callable[[Connection, bytes], object] | None, str]] = {
