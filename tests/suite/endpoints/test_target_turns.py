@@ -8,10 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from conformance.endpoints.client import Target
 from conformance.endpoints.interruption import Interruption
 from conformance.endpoints.turns import Turns
-from conformance.profile import Profile
 
 LONG = 30
 """Seconds that nothing here takes."""
@@ -101,8 +99,3 @@ def test_interruption_ends_the_wait_for_a_turn() -> None:
             waiting.result()
         may_end.set()
         running.result()
-
-
-def test_case_of_a_node_without_others_waits_for_nobody() -> None:
-    with Target("http://node.invalid", Profile()) as target, target.turn():
-        target.be_alone()
