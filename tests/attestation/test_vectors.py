@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from conformance import attestation_vectors
 from conformance.attestation_vectors.answer import answer
-from conformance.attestation_vectors.files import Resigned, Vector, changed, folder, read, shipped
+from conformance.attestation_vectors.files import Vector, folder, read, shipped
 from conformance.attestation_vectors.protocol import request
 from conformance.problems import Problem
 from conformance.requirements import catalogue
@@ -153,13 +153,6 @@ def test_vectors_of_another_seed_are_judged_alike(tmp_path: Path) -> None:
     assert [vector.id for vector in read(path) if answer(request(vector))["result"] != vector.result] == []
 
 
-def test_envelope_is_signed_anew_at_its_places() -> None:
-    base = {"s": '{"payload": "YWJj", "payloadType": "t", "signatures": [{"sig": "AA=="}]}'}
-    told: Resigned = {"payload": [(1, 1, "xy")], "signatures": ["BB=="]}
-    envelope = json.loads(changed(base, {"s": told})["s"])
-    assert envelope == {"payload": "YXh5Yw==", "payloadType": "t", "signatures": [{"sig": "BB=="}]}
-
-
 def test_there_are_at_least_250_vectors_of_every_rule(vectors: list[Vector]) -> None:
     assert len(vectors) >= 250
     counts = Counter(vector.rule for vector in vectors if vector.result == "refused")
@@ -182,12 +175,6 @@ def test_vectors_notice_mistakes_that_verifiers_make(file: str, vectors: list[Ve
 def test_requirements_of_vectors_are_those_of_the_catalogue(vectors: list[Vector]) -> None:
     known = {requirement.id for requirement in catalogue().requirements}
     assert {vector.requirement for vector in vectors if vector.requirement} <= known
-
-
-def test_changes_are_done_at_their_places() -> None:
-    base = {"a": "0123456789", "b": "kept", "c": "gone", "d": "whole"}
-    changes = {"a": [(1, 2, "x"), (5, 0, "yz")], "c": None, "d": "new", "e": {"hex": "ff"}}
-    assert changed(base, changes) == {"a": b"0x34yz56789", "b": b"kept", "d": b"new", "e": b"\xff"}
 
 
 def test_file_that_is_no_file_of_vectors_is_told_in_one_line(tmp_path: Path) -> None:

@@ -38,17 +38,12 @@ def refusals(result: Verified) -> set[tuple[str, str]]:
     return {(finding.code, finding.compared) for finding in result.findings}
 
 
-def test_true_bundle_is_accepted() -> None:
-    result = judged(TRUE)
+@pytest.mark.parametrize("others", [(), (KeylessSigner("somebody@else.example", ISSUER),)], ids=["alone", "another"])
+def test_true_bundle_is_accepted(others: tuple[KeylessSigner, ...]) -> None:
+    result = judged(TRUE, *others, BELIEVED)
     assert result.accepted, result.findings
     told = {rule.rule: rule.compared for rule in result.rules}
     assert told[Rule.STATEMENT_SIGNATURE] == f"our laboratory, identity {IDENTITY}, issuer {ISSUER}"
-
-
-def test_bundle_of_one_of_many_signers_is_accepted() -> None:
-    other = KeylessSigner("somebody@else.example", ISSUER)
-    result = judged(TRUE, other, BELIEVED)
-    assert result.accepted, result.findings
 
 
 def altered(change: Callable[[dict[str, Any]], object]) -> dict[str, Any]:

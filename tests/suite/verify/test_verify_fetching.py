@@ -14,19 +14,7 @@ from made_evidence import ACCOUNT, AT, DOMAIN, HONEST, credentials, der
 from made_evidence import POLICY as WITHOUT_TIME
 from served_evidence import PCCS, Service, rpc_result, serving
 
-from conformance.verify import (
-    CaaAnswer,
-    CaaRecord,
-    FetchError,
-    Outcome,
-    Policy,
-    Sources,
-    fetch,
-    fetch_and_verify,
-    load_folder,
-    save_folder,
-    verify,
-)
+from conformance.verify import CaaAnswer, CaaRecord, FetchError, Outcome, Policy, Sources, fetch, fetch_and_verify
 from conformance.verify.authorisation import AuthorisationChain
 from conformance.verify.dns_lookup import look_up_caa
 
@@ -74,14 +62,6 @@ def test_service_over_tls_is_verified_by_every_rule(secure: Service, sources: So
     assert all(result.outcome is Outcome.HOLDS for result in verified.rules)
     assert len(secure.connections) == 1, "the evidence and the API come over one connection"
     assert evidence["api-certificate.der"] == der(credentials().chain)
-
-
-def test_saved_evidence_gives_the_same_bytes_offline(
-    secure: Service, sources: Sources, resolver: str, tmp_path: Path
-) -> None:
-    evidence, verified = fetch_and_verify(secure.url, POLICY, replace(sources, resolver=resolver))
-    save_folder(evidence, tmp_path / "kept")
-    assert verify(load_folder(tmp_path / "kept"), WITHOUT_TIME).as_json() == verified.as_json()
 
 
 def test_other_certificate_on_the_connection_is_refused_after_a_second_look(tmp_path: Path) -> None:
