@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import base64
 import threading
 from collections.abc import Iterator
 
 import pytest
 from actions import credit
-from envelopes import fund, new_wallet, send
-from eth_account import Account
 from nodes import Running, refused, serving
 
-from reference_node.billing import charged
 from reference_node.billing.credits import Credits
 from reference_node.chain.interface import OutcomeUnknown, Receipt
-from reference_node.permission.keys import address_of, key_hash
 from reference_node.settings import Settings
 
 
@@ -37,17 +32,6 @@ def test_unforeseen_failure_is_a_problem_that_tells_nothing(thrifty: Running, mo
     refused(response, 500, "internal-error")
     assert "secret" not in response.text
     assert credit(thrifty, account) == 3
-
-
-def test_charge_is_released_when_what_it_was_for_fails(thrifty: Running) -> None:
-    account = thrifty.account()
-    wallet = address_of(base64.b64decode(account))
-    with pytest.raises(KeyError), charged(thrifty.node.billing, wallet, 1):
-        raise KeyError
-    assert credit(thrifty, account) == 3
-    with charged(thrifty.node.billing, wallet, 1):
-        pass
-    assert credit(thrifty, account) == 2
 
 
 def test_charge_of_a_write_whose_outcome_is_unknown_waits_for_what_the_chain_says(
@@ -74,15 +58,3 @@ def test_charge_of_a_write_whose_outcome_is_unknown_waits_for_what_the_chain_say
         while billing.ledger.left_holds():
             threading.Event().wait(0.05)
     assert credit(thrifty, account) == 2
-
-
-def test_conversion_past_the_node_takes_the_credit_along(running: Running) -> None:
-    account, wallet = running.account(), new_wallet()
-    secret = base64.b64decode(account)
-    before = credit(running, account)
-    former = Account.from_key(secret)
-    fund(running, former)
-    assert send(running, former, "convertToChainSecuredAccount", key_hash(secret), wallet.address)
-    running.node.billing.catch_up()
-    assert credit(running, account) == 0
-    assert running.node.billing.balance(bytes.fromhex(wallet.address[2:])) == before

@@ -253,18 +253,6 @@ def test_misspelt_path_is_told_the_nearest(running: Running, path: str, meant: s
     assert f"did you mean {meant}" in detail if meant else "did you mean" not in detail
 
 
-@pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "BREW"])
-def test_method_that_is_not_served_is_refused(running: Running, account: str, method: str) -> None:
-    before = running.everything(account)
-    response = running.http.request(method, "/core/v1/create_wallet", headers={"X-Api-Key": account})
-    assert response.status_code == 405
-    assert response.headers["allow"] == "POST"
-    if method != "HEAD":
-        refused(response, 405, "method-not-allowed")
-        assert response.json()["detail"] == f"{method} /core/v1/create_wallet: this path takes POST"
-    assert running.everything(account) == before
-
-
 @pytest.mark.parametrize(
     "request_bytes",
     [

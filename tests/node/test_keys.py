@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 
-from eth_account import Account
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,8 +13,6 @@ from reference_node.permission.keys import (
     address_of,
     is_private_key,
     key_text,
-    new_derivation_path,
-    new_secret,
     parse_key,
 )
 
@@ -61,17 +58,5 @@ def test_only_numbers_below_the_order_of_the_curve_are_private_keys() -> None:
         assert is_private_key(number.to_bytes(32)) is expected
 
 
-def test_address_is_what_eth_account_says() -> None:
-    secret = new_secret()
-    assert "0x" + address_of(secret).hex() == Account.from_key(secret).address.lower()
-
-
 def test_root_secret_is_not_shown() -> None:
     assert "7" * 8 not in repr(KeyDerivation(b"7" * 32))
-
-
-def test_new_secrets_and_paths_do_not_repeat() -> None:
-    assert len({new_secret() for _ in range(100)}) == 100
-    paths = {new_derivation_path() for _ in range(100)}
-    assert len(paths) == 100
-    assert 0 not in paths
