@@ -5,12 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from pathlib import Path
 
 import dcap_qvl
 import httpx
 import pytest
-from browser import browsed
 from cryptography import x509
 from nodes import Running, refused, serving
 
@@ -94,16 +92,10 @@ def test_listing_links_every_file(attested: Running) -> None:
     page = attested.http.get("/evidences/")
     links = re.findall(r'href="([^"]+)"', page.text)
     assert links == ["acme-account.json", "cert-tee.example.pem", "sha256sum.txt", "quote.json"]
+    assert "<h1>Evidence of tee.example</h1>" in page.text
     for link in links:
         body = attested.http.get(f"/evidences/{link}").content
         assert f"<td>{len(body)}</td><td><code>{hashlib.sha256(body).hexdigest()}</code>" in page.text
-
-
-def test_listing_leads_a_browser_to_the_files(attested: Running, tmp_path: Path) -> None:
-    shown = browsed(str(attested.http.base_url.join("/evidences/")), tmp_path)
-    assert "<h1>Evidence of tee.example</h1>" in shown
-    assert shown.count("<tr>") == 5
-    assert '<a href="cert-tee.example.pem">cert-tee.example.pem</a>' in shown
 
 
 def test_same_secret_and_time_give_the_same_bytes() -> None:
