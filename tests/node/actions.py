@@ -85,9 +85,3 @@ def permitted(running: Running, *codes: str) -> Permitted:
     wallet = running.wallet(account)
     group = running.group(account, pkp_ids_permitted=[wallet], cid_hashes_permitted=[*map(hashed_cid, codes)])
     return Permitted(account, wallet, group, running.usage_key(account, execute_in_groups=[group]))
-
-
-def address_of_wallet(running: Running, account: str, wallet: str) -> str:
-    """The address of a wallet of this account."""
-    wallets = running.read("list_wallets", account, page_size=100)
-    return next(str(item["wallet_address"]) for item in wallets if item["id"] == wallet)

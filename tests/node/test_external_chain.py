@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from actions import KEY, SIGN, address_of_wallet, permitted, ran, signer
+from actions import KEY, ran
 from anvils import Anvil
 from nodes import Running, refused, serving
 from processes import client, command, environment, node_process
@@ -68,6 +68,7 @@ def test_node_killed_and_started_again_has_lost_nothing(anvil: Anvil, tmp_path: 
         group = running.group(account, pkp_ids_permitted=[wallet], cid_hashes_permitted=[0])
         key = running.usage_key(account, execute_in_groups=[group], manage_ipfs_ids_in_groups=[group])
         before = running.everything(account)
+        private_key = ran(running, key, KEY, pkpId=wallet)
         config = running.read("get_node_chain_config")
         refused(running.post("create_wallet", key), 403, "scope-missing")
         refused(running.http.post("/rpc", json={}), 404, "no-json-rpc")
@@ -77,32 +78,13 @@ def test_node_killed_and_started_again_has_lost_nothing(anvil: Anvil, tmp_path: 
         assert running.read("get_node_chain_config") == config
         assert running.everything(account) == before
         assert running.everything(key) == before
+        assert ran(running, key, KEY, pkpId=wallet) == private_key
         assert [payer.lower() for payer in running.read("get_api_payers")] == addresses(5)[1:-1]
         assert running.group(running.account()) == 1
         fresh = running.account()
         assert running.wallet(fresh) != wallet
     with node_on(anvil, tmp_path, "--contract", config["contract_address"]) as (running, _):
         assert running.everything(account) == before
-
-
-def test_refused_write_costs_the_payers_nothing(anvil: Anvil, tmp_path: Path) -> None:
-    anvil.fund(*addresses(1))
-
-    def spent() -> list[object]:
-        of_payers = [
-            (ask, payer, "latest") for payer in addresses(1) for ask in ("eth_getBalance", "eth_getTransactionCount")
-        ]
-        return [anvil.ask(*question) for question in of_payers]
-
-    with node_on(anvil, tmp_path, "--payers", "1") as (running, _):
-        account = running.account()
-        key = running.usage_key(account)
-        before = spent()
-        refused(running.post("create_wallet", key), 403, "scope-missing")
-        refused(running.post("remove_group", account, group_id="77"), 404)
-        assert spent() == before
-        running.wallet(account)
-        assert spent() != before, "the control: a write that is accepted is paid for"
 
 
 def settings_for(anvil: Anvil, contract: bytes | None = None, secret: str = SECRET) -> Settings:
@@ -130,17 +112,6 @@ def test_control_moves_no_chain_outside(anvil: Anvil) -> None:
         for operation, body in (("fund", {"address": "0x" + "11" * 20}), ("reset", {})):
             refused(running.http.post(f"/control/{operation}", json=body), 409, "external-chain")
         assert running.everything(account)["groups"] == []
-
-
-def test_wallet_is_the_same_on_the_next_node_with_the_root_secret(anvil: Anvil) -> None:
-    settings = settings_for(anvil)
-    with serving(settings) as running:
-        mine = permitted(running, SIGN, KEY)
-        address = address_of_wallet(running, mine.account, mine.wallet)
-        before = ran(running, mine.key, KEY, pkpId=mine.wallet)
-    with serving(settings) as running:
-        assert ran(running, mine.key, KEY, pkpId=mine.wallet) == before
-        assert signer(ran(running, mine.key, SIGN, pkpId=mine.wallet, message="m"), "m") == address
 
 
 def test_admin_payer_with_a_past_is_refused(anvil: Anvil) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from pathlib import Path
 
 import pytest
@@ -55,13 +54,3 @@ def test_node_that_can_not_lock_actions_up_does_not_start(monkeypatch: pytest.Mo
     monkeypatch.setattr(Sandbox, "start", missing)
     with pytest.raises(server.ServingError, match="there is no seccomp here"):
         server.serve(Settings(port=0))
-
-
-def test_nothing_of_the_node_listens_on_behind_a_run(tmp_path: Path) -> None:
-    """What runs actions holds none of the node's sockets: once the node is gone its port is free."""
-    with node_process(tmp_path / "ready.json") as (process, ready):
-        port = int(ready["base_url"].rpartition(":")[2])
-        process.kill()
-        process.wait()
-        with socket.create_server(("127.0.0.1", port)):
-            pass
