@@ -8,14 +8,13 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from nodes import Running, refused, serving
+from nodes import Running, refused
 
 from reference_node.api import json_rpc
 from reference_node.chain.contract_abi import call_data
 from reference_node.chain.rpc import Answering, JsonRpc
 from reference_node.cli import main
 from reference_node.resources import artifacts
-from reference_node.settings import Settings
 
 
 def test_interface_of_the_contract_is_told_by_the_node_and_by_a_command(
@@ -127,11 +126,3 @@ def test_batch_goes_on_where_its_first_turn_ended(running: Running, monkeypatch:
     answers = running.http.post("/rpc", json=[short, looping(running), {**short, "id": 2}], timeout=60).json()
     assert [answer["id"] for answer in answers] == [0, 1, 2]
     assert ("error" in answers[1], asked) == (True, [0, 1, 1, 1, 2])
-
-
-def test_chain_id_and_brand_are_settings() -> None:
-    with serving(Settings(port=0, chain_id=4242, slug="acme", title="Acme")) as running:
-        assert running.read("get_node_chain_config")["chain_id"] == 4242
-        assert running.http.post("/core/v1/get_acme_action_ipfs_id", json="").status_code == 200
-        refused(running.http.post("/core/v1/get_service_action_ipfs_id", json=""), 404, "not-found")
-        assert running.http.get("/core/v1/openapi.json").json()["info"]["title"].startswith("Acme ")

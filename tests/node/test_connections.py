@@ -68,13 +68,6 @@ def test_connection_without_requests_is_closed_after_the_idle_time() -> None:
     assert statuses(answer) == [200]
 
 
-def test_time_limits_leave_alone_who_is_within_them() -> None:
-    with limited() as running, connect(running) as connection:
-        for part in (head("GET", PAYERS)[:20], head("GET", PAYERS)[20:]):
-            connection.sendall(part)
-        assert status_of(connection.recv(65536)) == 200
-
-
 def test_silent_connections_make_room_for_an_honest_one() -> None:
     with limited(Connections(most=30)) as running, contextlib.ExitStack() as silent:
         for _ in range(100):
@@ -285,13 +278,6 @@ def test_chunks_with_extensions_and_trailers_are_taken(running: Running, trailer
 def test_ambiguous_request_behind_another_is_refused(running: Running) -> None:
     answer = exchange(running, head("GET", PAYERS) + AMBIGUOUS["bare line feeds"])
     assert statuses(answer) == [200, 400]
-
-
-def test_chunked_body_is_taken(running: Running) -> None:
-    sent = head("POST", "/core/v1/new_account", "Content-Type: application/json", "Transfer-Encoding: chunked",
-                "Connection: close")  # fmt: skip
-    chunks = b"".join(b"1\r\n" + bytes([byte]) + b"\r\n" for byte in NEW_ACCOUNT)
-    assert status_of(exchange(running, sent + chunks + b"0\r\n\r\n")) == 200
 
 
 def test_requests_sent_at_once_are_answered_in_order(running: Running) -> None:

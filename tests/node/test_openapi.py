@@ -87,6 +87,7 @@ def test_examples_can_be_sent_as_they_stand() -> None:
     with serving(settings) as acme:
         acme.node.move_clock(-86_400)
         description = acme.http.get("/core/v1/openapi.json").json()
+        assert description["info"]["title"].startswith("Acme ")
         operations = {
             operation["operationId"]: (method, path, operation)
             for path, item in description["paths"].items()

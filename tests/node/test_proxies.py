@@ -18,7 +18,6 @@ from browser import clicked
 from nodes import Running, refused, serving
 from prefix_proxy import Behaviour, behind_proxy
 from processes import node_process
-from shops import bought
 from starlette.datastructures import Headers
 
 from reference_node.cli import main
@@ -156,13 +155,6 @@ def test_calls_refusals_and_hints_are_those_of_the_address(trusting: Running, st
         assert http.options("/core/v1/list_groups", headers=asked).status_code == 200
         assert "access-control-allow-origin" not in http.options("/control/clock", headers=asked).headers
         assert http.options("/stripe/v1/customers", headers=asked).headers["access-control-allow-origin"] == "*"
-
-
-@KINDS
-def test_purchase_goes_through_the_proxy(trusting: Running, strips: bool) -> None:
-    with proxied(trusting, strips=strips, sends=PREFIX_TOLD) as http:
-        shop = Running(None, http)
-        bought(shop, shop.account())
 
 
 def test_public_name_is_the_node_s_own(public: Running, trusting: Running) -> None:

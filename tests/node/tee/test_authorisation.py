@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -32,24 +31,6 @@ def allowed(rpc_url: str, app_id: str, compose_hash: str) -> object:
 def fund(anvil: Anvil) -> None:
     payers = Payers.derived(KeyDerivation(bytes.fromhex(SECRET)), 4)
     anvil.fund(*("0x" + address.hex() for address in payers.addresses))
-
-
-def test_registration_can_be_withdrawn() -> None:
-    with closing(build_node(Settings())) as node:
-        authorisation, compose_hash = node.attestation.authorisation, node.attestation.identity.compose_hash
-        assert authorisation.allows(compose_hash)
-        authorisation.withdraw(compose_hash)
-        assert not authorisation.allows(compose_hash)
-        authorisation.register(compose_hash)
-        assert authorisation.allows(compose_hash)
-
-
-def test_same_root_secret_names_the_same_application() -> None:
-    named = []
-    for secret in (b"\x01" * 32, b"\x01" * 32, b"\x02" * 32):
-        with closing(build_node(Settings(root_secret=secret))) as node:
-            named.append(node.attestation.identity.app_id)
-    assert named[0] == named[1] != named[2]
 
 
 def test_external_chain_keeps_the_register(anvil: Anvil, tmp_path: Path) -> None:

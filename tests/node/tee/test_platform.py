@@ -41,11 +41,6 @@ def _is_hex(name: str) -> bool:
     return name.endswith(("_crl", "_signature"))
 
 
-@pytest.mark.parametrize(("report", "version"), [(TdReport(), 4), (TdReport(), 5), (TdReport15(), 5)])
-def test_quote_of_each_layout_is_up_to_date_for_dcap_qvl(platform: Platform, report: TdReport, version: int) -> None:
-    assert status(platform, make_quote(platform, report, version=version)) == "UpToDate"
-
-
 @pytest.mark.parametrize("other", [Platform(b"other", NOW), Platform(b"seed", NOW + timedelta(seconds=1))])
 def test_other_seed_or_time_gives_other_certificates(platform: Platform, other: Platform) -> None:
     for role in ROLES:
