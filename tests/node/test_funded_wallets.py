@@ -15,6 +15,10 @@ from envelopes import new_wallet
 from processes import environment, node_process
 from test_external_chain import SECRET, addresses
 
+from conformance.endpoints.funding import funder_of
+from conformance.problems import NoFunderKey
+from conformance.profile import Profile
+
 PACK = """
 from conformance.cases import Judge, case
 from conformance.service.node import Node
@@ -136,26 +140,45 @@ def test_run_stops_at_its_limit_of_gas(setting: Setting) -> None:
     assert before - setting.balance() < 2 * 300_000 * fee
 
 
-@pytest.mark.parametrize("key", ["", "no key at all", "00" * 32])
-def test_cases_that_need_gas_are_inconclusive_without_a_usable_key(setting: Setting, key: str) -> None:
-    done, verdicts = setting.run(key=key)
+def test_cases_that_need_gas_are_inconclusive_without_a_key(setting: Setting) -> None:
+    done, verdicts = setting.run(key="")
     assert set(verdicts.values()) == {"inconclusive"}, done.stdout
     assert done.returncode == 3
     assert "a private key in the variable SUITE_FUNDER" in setting.written()
 
 
-def test_funder_without_ether_makes_cases_inconclusive(setting: Setting) -> None:
-    done, verdicts = setting.run(key=new_wallet().key.hex())
-    assert set(verdicts.values()) == {"inconclusive"}, done.stdout
-    assert "in the funding wallet" in setting.written()
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ("", "it is not set"),
+        ("no key at all", "it holds no private key"),
+        ("00" * 32, "it holds no private key"),
+    ],
+    ids=["empty", "a text", "zero"],
+)
+def test_text_that_is_no_private_key_is_told(key: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUITE_FUNDER", key)
+    chain = {"rpc_url": "http://127.0.0.1:1", "funder_key_variable": "SUITE_FUNDER"}
+    with pytest.raises(NoFunderKey, match=said):
+        funder_of(Profile.model_validate({"capabilities": ("funded_wallet",), "chain": chain}))
 
 
-def test_nothing_is_signed_for_a_chain_that_the_profile_does_not_state(setting: Setting) -> None:
+@pytest.mark.parametrize(
+    ("key", "chain_id", "said"),
+    [
+        ("11" * 32, None, "in the funding wallet"),
+        (None, 5, "the chain 5, as chain.id of the profile says"),
+    ],
+    ids=["no ether", "another chain than the profile states"],
+)
+def test_nothing_is_spent_where_the_chain_is_another_or_there_is_no_ether(
+    setting: Setting, key: str | None, chain_id: int | None, said: str
+) -> None:
     profile = json.loads((setting.folder / "profile.yaml").read_text())
-    profile["chain"]["id"] = 5
+    profile["chain"]["id"] = chain_id
     (setting.folder / "profile.yaml").write_text(json.dumps(profile))
     before = setting.balance()
-    done, verdicts = setting.run()
+    done, verdicts = setting.run(key=key)
     assert set(verdicts.values()) == {"inconclusive"}, done.stdout
-    assert "the chain 5, as chain.id of the profile says" in setting.written()
+    assert said in setting.written()
     assert setting.balance() == before
