@@ -28,19 +28,6 @@ def platform() -> Platform:
     return Platform(b"seed", NOW)
 
 
-def status(platform: Platform, quote: bytes, issued: datetime | None = None) -> str:
-    collateral = make_collateral(platform, issued).as_json()
-    root = platform.root.public_bytes(Encoding.DER)
-    read = dcap_qvl.QuoteCollateralV3(
-        **{name: bytes.fromhex(text) if _is_hex(name) else text for name, text in collateral.items()}
-    )
-    return str(dcap_qvl.verify_with_root_ca(quote, read, root, int(NOW.timestamp())).status)
-
-
-def _is_hex(name: str) -> bool:
-    return name.endswith(("_crl", "_signature"))
-
-
 @pytest.mark.parametrize("other", [Platform(b"other", NOW), Platform(b"seed", NOW + timedelta(seconds=1))])
 def test_other_seed_or_time_gives_other_certificates(platform: Platform, other: Platform) -> None:
     for role in ROLES:
@@ -95,15 +82,6 @@ def test_chain_and_revocation_lists_verify_with_openssl(platform: Platform, tmp_
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)  # noqa: S603
         assert done.returncode == expected, done.stderr
         assert ("certificate revoked" in done.stderr) == bool(expected)
-
-
-def test_collateral_can_be_issued_later_for_the_same_machine(platform: Platform) -> None:
-    quote = make_quote(platform, TdReport())
-    assert status(platform, quote, NOW - timedelta(days=20)) == "UpToDate"
-    with pytest.raises(ValueError, match="Expired"):
-        status(platform, quote, NOW - timedelta(days=40))
-    with pytest.raises(ValueError, match="in the future"):
-        status(platform, quote, NOW + timedelta(days=2))
 
 
 def test_document_can_be_signed_as_it_stands(platform: Platform) -> None:
