@@ -8,7 +8,6 @@ from pathlib import Path
 import httpx
 import pytest
 from nodes import Running, refused, serving
-from processes import node_process
 from test_process import failing
 
 from reference_node.settings import Settings
@@ -81,18 +80,6 @@ def test_port_of_the_simulator_shows_nothing_else_and_is_as_closed() -> None:
             assert httpx.get(f"{url}{path}").status_code == 401, "the simulator asks for a key of its own"
 
 
-def test_token_closes_the_control_to_others_and_is_told_nowhere(tmp_path: Path) -> None:
-    secret = tmp_path / "token"
-    secret.write_text(f"{SPOKEN}\n")
-    options = ("--control", "--control-token-file", str(secret), "--host", "0.0.0.0")  # noqa: S104 - for a moment
-    with node_process(tmp_path / "ready.json", *options) as (process, ready):
-        process.terminate()
-        output, _ = process.communicate(timeout=60)
-    assert ready["control_url"]
-    assert "WARNING" not in output
-    assert SPOKEN not in output + (tmp_path / "ready.json").read_text()
-
-
 def test_token_that_can_not_be_used_is_said_in_one_line(tmp_path: Path) -> None:
     short = tmp_path / "short"
     short.write_text("short")
@@ -106,13 +93,23 @@ def test_token_that_can_not_be_used_is_said_in_one_line(tmp_path: Path) -> None:
         assert said in error
 
 
-def test_control_that_others_can_reach_is_warned_of(tmp_path: Path) -> None:
-    host = "0.0.0.0"  # noqa: S104 - for a moment
-    with node_process(tmp_path / "ready.json", "--control", "--host", host) as (process, _):
-        process.terminate()
-        output, _ = process.communicate(timeout=60)
-    assert "WARNING: --control is open to everybody" in output
-    assert f"listens   at {host}, for all who can reach this machine" in output
+EVERYWHERE = "0.0.0.0"  # noqa: S104 - for a moment
+
+
+@pytest.mark.parametrize(
+    ("host", "token", "warns"),
+    [(EVERYWHERE, None, True), (EVERYWHERE, SPOKEN, False), ("127.0.0.1", None, False)],
+    ids=["open to others", "open to others with a token", "on the loopback"],
+)
+def test_control_that_others_can_reach_is_warned_of(
+    host: str, token: str | None, warns: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serving(Settings(host=host, port=0, control=True, control_token=token)) as running:
+        assert {"clock_control", "funded_wallet"} <= set(running.ready["profile"]["capabilities"])
+    output, error = capsys.readouterr()
+    assert ("WARNING: --control is open to everybody" in error) == warns
+    assert (f"listens   at {host}, for all who can reach this machine" in output) == (host == EVERYWHERE)
+    assert SPOKEN not in output + error + str(running.ready)
 
 
 def test_root_secret_file_that_everybody_may_write_is_refused(tmp_path: Path) -> None:

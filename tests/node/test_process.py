@@ -10,11 +10,15 @@ import os
 import shlex
 import signal
 import socket
+import ssl
 import subprocess
 import sys
+from dataclasses import replace
+from ipaddress import ip_network
 from pathlib import Path
 from unittest import mock
 
+import httpx
 import pytest
 from connecting import connect_to
 from nodes import Running
@@ -51,22 +55,35 @@ def failing(*options: str, **variables: str) -> tuple[int, str]:
 
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
 def test_node_says_where_it_is_and_stops_cleanly(tmp_path: Path, end: signal.Signals) -> None:
+    options = ("--starter-credits", "7", "--public-url", "https://host.example/acme/", "--tls-domain", "node.example")
     secret = {"REFERENCE_NODE_ROOT_SECRET": SECRET}
-    with node_process(tmp_path / "ready.json", "--starter-credits", "7", **secret) as (process, ready):
-        with client(ready) as http:
+    with node_process(tmp_path / "ready.json", *options, "--tls-port", "0", **secret) as (process, ready):
+        trusting = ssl.create_default_context(cadata=ready["tls_root_certificate"])
+        secure = httpx.Client(base_url=ready["https_url"], verify=trusting, timeout=60)
+        with secure, client(ready) as http:
             config = http.get("/core/v1/get_node_chain_config").json()
             assert (config["chain_id"], config["contract_address"]) == (ready["chain_id"], ready["contract_address"])
             chain_id = {"jsonrpc": "2.0", "id": 1, "method": "eth_chainId", "params": []}
             assert int(http.post(ready["rpc_url"], json=chain_id).json()["result"], 16) == ready["chain_id"]
             assert http.get(f"{ready['stripe_url']}/v1/customers").json()["error"]["type"] == "invalid_request_error"
-        assert ready["control_url"] is None
-        assert not {"clock_control", "funded_wallet"} & set(ready["profile"]["capabilities"])
-        process.send_signal(end)
-        output, _ = process.communicate(timeout=60)
+            assert secure.get("/info").content == http.get("/info").content
+            process.send_signal(end)
+            output, _ = process.communicate(timeout=60)
+    assert ready["base_url"].startswith("http://127.0.0.1:"), "tools on this machine need no proxy"
+    assert (ready["public_url"], ready["control_url"]) == ("https://host.example/acme", None)
+    assert not {"clock_control", "funded_wallet"} & set(ready["profile"]["capabilities"])
     assert process.returncode == 0
     assert output.startswith(f"reference node ready at {ready['base_url']}/core/v1\n")
-    for fact in (ready["contract_address"], ready["rpc_url"], ready["stripe_url"], "7 cents"):
+    for fact in (
+        f"public    {ready['public_url']}/core/v1, behind a proxy (--public-url)",
+        f"HTTPS     {ready['https_url']}, with a certificate for node.example",
+        ready["contract_address"],
+        ready["rpc_url"],
+        ready["stripe_url"],
+        "7 cents",
+    ):
         assert fact in output
+    assert "Traceback" not in output
     assert [file.name for file in tmp_path.iterdir()] == ["ready.json"]
     assert SECRET not in output + (tmp_path / "ready.json").read_text()
 
@@ -87,12 +104,6 @@ def test_node_stops_although_calls_go_on_for_long(tmp_path: Path) -> None:
     assert process.returncode == 0
 
 
-def test_node_listens_at_ipv6_too(tmp_path: Path) -> None:
-    with node_process(tmp_path / "ready.json", "--host", "::1") as (_, ready), client(ready) as http:
-        assert ready["base_url"].startswith("http://[::1]:")
-        assert http.get("/core/v1/get_api_payers").status_code == 200
-
-
 def test_ready_file_is_never_there_before_the_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def failing_build(_: Settings) -> None:
         raise DeploymentError("no node")
@@ -106,27 +117,37 @@ def test_ready_file_is_never_there_before_the_node(tmp_path: Path, monkeypatch: 
     assert (put, list(tmp_path.iterdir())) == ([], [])
 
 
-def test_control_is_offered_in_the_ready_file_and_on_the_loopback_without_a_warning(tmp_path: Path) -> None:
-    with node_process(tmp_path / "ready.json", "--control") as (process, ready):
-        with client(ready) as http:
-            assert http.post(f"{ready['control_url']}/clock", json={"offset_seconds": 1}).status_code == 200
-            wallet = {"address": "0x" + "11" * 20, "wei": 5}
-            assert http.post(f"{ready['control_url']}/fund", json=wallet).status_code == 200
-        assert {"clock_control", "funded_wallet"} <= set(ready["profile"]["capabilities"])
-        process.terminate()
-        output, _ = process.communicate(timeout=60)
-    assert "WARNING" not in output
-    assert "for all who can reach this machine" not in output
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> list[Settings]:
+    """The settings of the nodes that commands would serve."""
+    settings: list[Settings] = []
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(server, "serve", settings.append)
+    return settings
 
 
-def test_root_secret_is_that_of_a_file_or_a_variable_or_else_a_new_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_options_become_settings(tmp_path: Path, seen: list[Settings]) -> None:
+    token = tmp_path / "token"
+    token.write_text("a-word-of-the-test-control\n")
+    options = ["--control", "--control-token-file", str(token), "--slug", "acme", "--title", "Acme"]
+    options += ["--preload", "first.js", "--preload", "second.js", "--trusted-proxy", "127.0.0.1"]
+    options += ["--trusted-proxy", "10.0.0.0/8", "--host", "::1"]
+    assert main(["serve", *options]) == 0
+    expected = Settings(
+        control=True,
+        control_token="a-word-of-the-test-control",  # noqa: S106 - of this test
+        slug="acme",
+        title="Acme",
+        preload=(Path("first.js"), Path("second.js")),
+        trusted_proxies=(ip_network("127.0.0.1"), ip_network("10.0.0.0/8")),
+        host="::1",
+    )
+    assert seen == [replace(expected, root_secret=seen[0].root_secret)]
+
+
+def test_root_secret_is_that_of_a_file_or_a_variable_or_else_a_new_one(tmp_path: Path, seen: list[Settings]) -> None:
     secret = tmp_path / "secret"
     secret.write_text(f"{SECRET}\n")
-    seen: list[Settings] = []
-    monkeypatch.setattr(signal, "signal", lambda *_: None)
-    monkeypatch.setattr(server, "serve", seen.append)
     for options, variables in (
         (["--root-secret-file", str(secret)], {}),
         ([], {"REFERENCE_NODE_ROOT_SECRET": SECRET}),
@@ -158,6 +179,10 @@ def test_port_in_use_is_one_clear_line(option: str) -> None:
         (["--rpc-url", "http://127.0.0.1:1"], {"REFERENCE_NODE_ROOT_SECRET": SECRET}, 1, "127.0.0.1:1"),
         (["--rpc-url", "http://127.0.0.1:1"], {}, 2, "--root-secret-file"),
         (["--contract", "0x" + "11" * 20], {}, 2, "--rpc-url"),
+        (["--state", "state", "--rpc-url", "http://127.0.0.1:1"], {}, 2, "take --rpc-url away"),
+        (["--state", "state", "--ledger", "credits.sqlite"], {}, 2, "take --ledger away"),
+        (["--seed-accounts", "a.yaml", "--rpc-url", "http://127.0.0.1:1"], {}, 2, "take --rpc-url away"),
+        (["--seed-accounts", "/nonexistent.yaml"], {}, 1, "/nonexistent.yaml can't be read: No such file"),
         (["--payments", "none", "--stripe-port", "12111"], {}, 2, "--payments simulator: take it away"),
         (["--root-secret-file", "/nonexistent"], {}, 2, "can't be read"),
         ([], {"REFERENCE_NODE_ROOT_SECRET": "short"}, 2, "64 hex characters"),

@@ -17,7 +17,6 @@ import pytest
 from browser import clicked
 from nodes import Running, refused, serving
 from prefix_proxy import Behaviour, behind_proxy
-from processes import node_process
 from starlette.datastructures import Headers
 
 from reference_node.cli import main
@@ -306,13 +305,3 @@ def test_wrong_addresses_are_said_in_one_line(
     assert (ended.value.code, error.count("\n")) == (2, 1)
     assert said in error
     assert "secret" not in error
-
-
-def test_node_says_its_public_address(tmp_path: Path) -> None:
-    options = ("--public-url", f"{PUBLIC}/", "--trusted-proxy", "127.0.0.1", "--trusted-proxy", "::1")
-    with node_process(tmp_path / "ready.json", *options) as (process, ready):
-        assert ready["public_url"] == PUBLIC
-        assert ready["base_url"].startswith("http://127.0.0.1:"), "tools on this machine need no proxy"
-        process.terminate()
-        output, _ = process.communicate(timeout=60)
-    assert f"public    {PUBLIC}/core/v1, behind a proxy (--public-url)\n" in output

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from actions import permitted, ran
-from nodes import Running
+from nodes import Running, serving
 from processes import client, node_process
 from test_process import failing
 
@@ -28,11 +28,9 @@ def test_actions_find_what_was_preloaded_and_can_not_leave_anything_in_it(tmp_pa
         assert [ran(node, mine.key, code) for _ in range(2)] == [6, 6]
 
 
-def test_actions_go_by_the_title_of_the_brand(tmp_path: Path) -> None:
+def test_actions_go_by_the_title_of_the_brand() -> None:
     code = "async function main() { return [Object.keys(Acme.Actions), typeof Service]; }"
-    options = ("--slug", "acme", "--title", "Acme", *CREDITS)
-    with node_process(tmp_path / "ready.json", *options) as (_, ready), client(ready) as http:
-        node = Running(None, http)
+    with serving(Settings(port=0, starter_credits=100, slug="acme", title="Acme")) as node:
         mine = permitted(node, code)
         outcome = node.done("acme_action", mine.key, code=code)
         assert outcome["response"] == [["getPrivateKey", "signMessage", "signDigest"], "undefined"]

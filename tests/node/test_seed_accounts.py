@@ -13,7 +13,6 @@ from nodes import Running, refused, serving
 
 from reference_node.assembly import build_node
 from reference_node.chain.account_config import AccountConfig
-from reference_node.cli import main
 from reference_node.keeping import seed_file
 from reference_node.keeping.seed_file import SeedError, read_seeds
 from reference_node.serving.listening import write_atomically
@@ -214,16 +213,6 @@ def test_names_of_many_accounts_are_compared_at_once() -> None:
         (("accounts", 2_000), "'name7' comes twice")
     ]
     assert Counted.compared < 100
-
-
-def test_node_with_an_unusable_file_does_not_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["serve", "--port=0", f"--seed-accounts={tmp_path / 'absent.yaml'}"]) == 1
-    assert (
-        capsys.readouterr().err
-        == f"reference-node: {tmp_path / 'absent.yaml'} can't be read: No such file or directory\n"
-    )
-    assert main(["serve", "--seed-accounts=a.yaml", "--rpc-url=http://127.0.0.1:1"]) == 2
-    assert "take --rpc-url away" in capsys.readouterr().err
 
 
 def test_ready_file_with_keys_is_for_its_owner_alone(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import dns.query
 import dns.rcode
 import dns.rdatatype
 import dns.resolver
+import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -155,8 +156,10 @@ def test_malformed_messages_leave_the_server_running(named: Running) -> None:
         assert ask(dns.message.make_query(DOMAIN, "CAA"), where[0], timeout=60, port=where[1]).answer
 
 
-def test_address_of_a_node_on_ipv6_is_told() -> None:
+def test_node_on_ipv6_answers_at_the_addresses_that_it_tells() -> None:
     with serving(Settings(host="::1", port=0, dns_port=0)) as running:
+        assert str(running.ready["base_url"]).startswith("http://[::1]:")
+        assert httpx.get(f"{running.ready['base_url']}/info", timeout=60).status_code == 200
         host, port = address(running)
         assert host == "[::1]"
         for ask in (dns.query.udp, dns.query.tcp):

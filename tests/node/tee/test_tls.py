@@ -16,7 +16,6 @@ from connecting import connect_to
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 from nodes import Running, refused, serving
-from processes import client, node_process
 from test_process import failing
 
 from reference_node.settings import Settings
@@ -159,19 +158,6 @@ def test_own_certificate_is_served_with_evidence_of_it(tmp_path: Path) -> None:
         assert running.http.get("/evidences/cert-mine.example.pem").content == chain.read_bytes()
         with httpx.Client(verify=False, base_url=running.ready["https_url"]) as http:  # noqa: S501 - compared here
             assert peer_certificate(http.get("/info")) != leaf
-
-
-def test_node_as_a_process_serves_https(tmp_path: Path) -> None:
-    options = ("--tls-domain", DOMAIN, "--tls-port", "0", "--dns-port", "0")
-    with node_process(tmp_path / "ready.json", *options) as (process, ready), client(ready) as http:
-        trusting = ssl.create_default_context(cadata=ready["tls_root_certificate"])
-        with httpx.Client(base_url=ready["https_url"], verify=trusting, timeout=60) as secure:
-            assert secure.get("/info").content == http.get("/info").content
-            process.terminate()
-            output, _ = process.communicate(timeout=60)
-    assert process.returncode == 0
-    assert f"HTTPS     {ready['https_url']}, with a certificate for {DOMAIN}" in output
-    assert "Traceback" not in output
 
 
 def test_certificate_that_can_not_be_served_is_one_clear_line(tmp_path: Path) -> None:
