@@ -23,18 +23,19 @@ import httpx
 import pytest
 from envelopes import rpc
 from nodes import Running, refused, serving
-from processes import client, command, environment, node_process
+from processes import client, environment, node_process
 from shops import intend, pay, payment
+from test_process import failing
 
 from reference_node.assembly import build_node
 from reference_node.billing.audit import verify
-from reference_node.cli import main
 from reference_node.keeping.state_folder import StateFolder
-from reference_node.kept_file import KeptFile, StateError, StateUnavailable
+from reference_node.kept_file import StateError
 from reference_node.settings import Settings
 
 STARTER = 1_000
 PRICE = 500
+EVIDENCE = "/evidences/sha256sum.txt"
 DYING = Path(__file__).with_name("dying_node.py")
 
 
@@ -61,7 +62,7 @@ def seen(running: Running, account: str, secrets: list[str]) -> dict[str, object
         "blocks": [rpc(running, "eth_getBlockByNumber", hex(block), True) for block in range(int(number, 16) + 1)],
         "info": running.http.get("/info").json(),
         "attestation": running.http.get("/attestation").json(),
-        "evidence": running.http.get("/evidences/sha256sum.txt").text,
+        "evidence": running.http.get(EVIDENCE).text,
     }
 
 
@@ -225,13 +226,13 @@ def test_reset_forgets_what_was_kept(tmp_path: Path) -> None:
         running.http.post("/control/clock", json={"offset_seconds": 50}).raise_for_status()
         running.http.post("/control/reset", json={}).raise_for_status()
         fresh = running.account()
-        evidence = running.http.get("/evidences/sha256sum.txt").text
+        evidence = running.http.get(EVIDENCE).text
     with serving(settings(tmp_path)) as running:
         refused(running.get("list_groups", account), 401)
         assert payment(running, secret).status_code == 404
         assert running.node.clock.offset_seconds == 0
         assert running.balance(fresh) == STARTER
-        assert running.http.get("/evidences/sha256sum.txt").text == evidence
+        assert running.http.get(EVIDENCE).text == evidence
     assert len(list(tmp_path.glob("accounts-*"))) == 1
 
 
@@ -247,37 +248,6 @@ def test_resets_at_once_leave_one_node_and_one_folder(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("accounts-*"))) == 1
     with serving(settings(tmp_path)) as running:
         assert (running.everything(account), running.node.clock.offset_seconds) == (shown, offset)
-
-
-def test_state_that_cannot_be_written_refuses_writes_and_charges_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    @contextmanager
-    def full(_: KeptFile) -> Iterator[sqlite3.Connection]:
-        raise StateUnavailable("disk full")
-        yield
-
-    with serving(settings(tmp_path)) as running:
-        account = running.account()
-        secret = intend(running, account)[1]
-        running.http.post("/control/clock", json={"offset_seconds": 7}).raise_for_status()
-        with monkeypatch.context() as disk:
-            disk.setattr(KeptFile, "transaction", full)
-            refused(running.post("add_group", account, group_name="g", group_description=""), 503)
-            refused(running.http.post("/control/clock", json={"offset_seconds": 5}), 503, "state-unavailable")
-            refused(running.http.post("/control/reset", json={}), 503)
-            evidence = running.node.attestation.evidence
-            refused(running.http.post("/control/rotate", json={}), 503, "state-unavailable")
-            assert running.node.attestation.evidence is evidence
-            refused(running.post("billing/create_payment_intent", account, amount_cents=500), 503)
-            paid = pay(running, secret)
-            assert (paid.status_code, str(tmp_path) in paid.text) == (500, False)
-        assert (running.everything(account)["groups"], running.balance(account)) == ([], STARTER)
-        assert running.node.clock.offset_seconds == 7
-        running.group(account)
-        intend(running, account)
-        running.http.post("/control/rotate", json={}).raise_for_status()
-        assert running.node.attestation.evidence is not evidence
 
 
 # Starts a node whose files may have so many bytes: what they exceed fails as a full disk does.
@@ -314,20 +284,30 @@ def test_disk_that_is_full_meanwhile_refuses_writes_answers_reads_and_loses_noth
         running = Running(None, http)
         account = running.account()
         running.group(account)
-        before = running.everything(account), running.balance(account)
+        secret = intend(running, running.account())[1]
+        http.post("/control/clock", json={"offset_seconds": 7}).raise_for_status()
+        before, evidence = (running.everything(account), running.balance(account)), http.get(EVIDENCE).text
         unlimited = resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (4_096, resource.RLIM_INFINITY))
         for _ in range(3):
             refused(running.post("add_group", account, group_name="g", group_description=""), 503)
         refused(running.post("billing/create_payment_intent", account, amount_cents=500), 503)
-        refused(http.post("/control/reset", json={}), 503, "state-unavailable")
+        for control, body in (("reset", {}), ("rotate", {}), ("clock", {"offset_seconds": 5})):
+            refused(http.post(f"/control/{control}", json=body), 503, "state-unavailable")
+        paid = pay(running, secret)
+        assert (paid.status_code, str(tmp_path) in paid.text) == (500, False)
         assert (running.everything(account), running.balance(account)) == before
+        assert http.get(EVIDENCE).text == evidence
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, unlimited)
         running.group(account)
+        intend(running, account)
+        http.post("/control/rotate", json={}).raise_for_status()
+        assert http.get(EVIDENCE).text != evidence
         kept = running.everything(account), running.balance(account)
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (4_096, resource.RLIM_INFINITY))
         refused(running.post("add_group", account, group_name="g", group_description=""), 503)
     with serving(settings(tmp_path / "state")) as running:
         assert (running.everything(account), running.balance(account)) == kept
+        assert running.node.clock.offset_seconds == 7
     assert verify(ledger_of(tmp_path / "state")).faults == ()
 
 
@@ -389,14 +369,12 @@ def test_bank_payment_under_way_is_settled_after_a_restart(tmp_path: Path) -> No
         assert running.node.simulator.clock.offset_seconds == 60
 
 
-def test_second_process_is_refused_with_one_line(tmp_path: Path) -> None:
+def test_second_node_is_refused_with_one_line(tmp_path: Path) -> None:
     with serving(settings(tmp_path)):
-        done = subprocess.run(  # noqa: S603 - our own program
-            command("--state", str(tmp_path)), capture_output=True, text=True, env=environment(), check=False
-        )
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == (
-        f"reference-node: another node uses the state in {tmp_path}: stop it, or name another folder\n"
+        code, error = failing("--state", str(tmp_path))
+    assert (code, error) == (
+        1,
+        f"reference-node: another node uses the state in {tmp_path}: stop it, or name another folder\n",
     )
 
 
@@ -514,14 +492,6 @@ def test_state_keeps_its_own_secret_and_chain(tmp_path: Path) -> None:
         build_node(settings(tmp_path, root_secret=other, root_secret_given=True))
     with pytest.raises(StateError, match="is of chain 31337"):
         build_node(settings(tmp_path, chain_id=5))
-
-
-@pytest.mark.parametrize("other", ["--rpc-url=http://127.0.0.1:1", "--ledger=credits.sqlite"])
-def test_state_beside_what_it_replaces_is_refused(
-    tmp_path: Path, other: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["serve", f"--state={tmp_path}", other]) == 2
-    assert f"take {other.partition('=')[0]} away" in capsys.readouterr().err
 
 
 def test_expired_certificate_is_renewed_at_the_start(tmp_path: Path) -> None:
