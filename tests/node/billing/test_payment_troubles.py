@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 from envelopes import conversion, new_wallet, wallet_balance
+from eth_account.signers.local import LocalAccount
 from nodes import Running, refused, serving
 from processes import client, node_process
 from shops import bought, confirm, intend, pay, simulator
@@ -139,39 +140,38 @@ def test_ledger_that_outlives_the_provider_goes_on_selling(tmp_path: Path) -> No
     assert verify(file).cents == {"payment": 1000}
 
 
+def convert_before(shop: Running, monkeypatch: pytest.MonkeyPatch, request: str, account: str) -> LocalAccount:
+    """Have the account converted before this request to the provider. The wallet that it then belongs to."""
+    wallet = new_wallet()
+    asked = getattr(shop.node.payments._provider, request)  # type: ignore[union-attr]
+
+    def change_hands(*arguments: object) -> object:
+        monkeypatch.undo()
+        shop.done("convert_to_chain_secured_account", account, **conversion(wallet))
+        return asked(*arguments)
+
+    monkeypatch.setattr(shop.node.payments._provider, request, change_hands)  # type: ignore[union-attr]
+    return wallet
+
+
 def test_intent_for_an_account_that_changes_hands_meanwhile_is_told_to_nobody(
     shop: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    account, wallet = shop.account(), new_wallet()
+    account = shop.account()
     bought(shop, account)
-    provider_of = shop.node.payments._provider  # type: ignore[union-attr]
-    create = provider_of.create_intent
-
-    def change_hands(customer: str, made_for: str, cents: int) -> tuple[str, str]:
-        shop.done("convert_to_chain_secured_account", account, **conversion(wallet))
-        return create(customer, made_for, cents)
-
-    monkeypatch.setattr(provider_of, "create_intent", change_hands)
+    wallet = convert_before(shop, monkeypatch, "create_intent", account)
     refused(shop.post("billing/create_payment_intent", account, amount_cents=500), 401)
-    monkeypatch.undo()
     assert wallet_balance(shop, wallet) == 499
 
 
 def test_account_that_changes_hands_while_its_payment_is_looked_up_keeps_the_credit(
     shop: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    account, wallet = shop.account(), new_wallet()
+    account = shop.account()
     bought(shop, account)
     intent, secret = intend(shop, account)
     pay(shop, secret)
-    provider_of = shop.node.payments._provider  # type: ignore[union-attr]
-    look_up = provider_of.look_up
-
-    def change_hands(identifier: str) -> object:
-        shop.done("convert_to_chain_secured_account", account, **conversion(wallet))
-        return look_up(identifier)
-
-    monkeypatch.setattr(provider_of, "look_up", change_hands)
+    wallet = convert_before(shop, monkeypatch, "look_up", account)
     assert confirm(shop, account, intent).status_code == 200
     assert wallet_balance(shop, wallet) == 999
 
@@ -192,9 +192,12 @@ def test_refund_counts_before_the_credit_is_given_and_not_after(
     assert shop.balance(account) == 500
 
 
-def test_provider_that_fails_at_the_start_is_asked_again(shop: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_payments_that_nobody_confirmed_are_found_at_the_next_start_although_the_provider_fails(
+    shop: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("reference_node.billing.payments.PAUSES", (0.01,))
     account = shop.account()
+    unpaid, _ = intend(shop, account)
     secrets = [intend(shop, account)[1] for _ in range(3)]
     for secret in secrets:
         pay(shop, secret)
@@ -206,6 +209,7 @@ def test_provider_that_fails_at_the_start_is_asked_again(shop: Running, monkeypa
     with closing(Payments(ledger, shop.node.payments._provider)) as restarted:
         restarted.recover()
         _until(lambda: shop.balance(account) == 1500 and not ledger.emails())
+    assert [intent.id for intent in ledger.open_intents()] == [unpaid]
 
 
 def test_end_of_the_node_waits_for_no_provider(tmp_path: Path) -> None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 
 import pytest
 from nodes import Running, refused, serving
-from shops import bought, confirm, intend, pay, simulator
+from shops import bought, confirm, simulator
 
-from reference_node.billing.payments import Payments
 from reference_node.settings import Settings
 
 
@@ -19,21 +17,6 @@ def test_intent_that_nobody_made_is_not_found_without_asking_the_provider(shop: 
     account = shop.account()
     refused(confirm(shop, account, intent), 404, "unknown-payment-intent")
     assert len(simulator(shop).log) == 0
-
-
-def test_payment_that_was_never_confirmed_is_found_at_the_next_start(shop: Running) -> None:
-    account = shop.account()
-    _, secret = intend(shop, account)
-    canceled, _ = intend(shop, account)
-    pay(shop, secret)
-    ledger = shop.node.billing.ledger  # type: ignore[attr-defined]
-    assert shop.node.payments is not None
-    with closing(Payments(ledger, shop.node.payments._provider)) as restarted:
-        restarted.recover()
-        while shop.balance(account) == 0:
-            threading.Event().wait(0.05)
-    assert shop.balance(account) == 500
-    assert [intent.id for intent in ledger.open_intents()] == [canceled]
 
 
 def test_write_waits_for_no_payment(shop: Running, monkeypatch: pytest.MonkeyPatch) -> None:
