@@ -15,7 +15,8 @@ import pytest
 from actions import KEY, ran
 from anvils import Anvil
 from nodes import Running, refused, serving
-from processes import client, command, environment, node_process
+from processes import client, node_process
+from test_process import failing
 
 from reference_node.assembly import build_node
 from reference_node.deployment import DeploymentError, Payers
@@ -45,19 +46,12 @@ def addresses(count: int, secret: str = SECRET) -> list[str]:
 def test_node_says_which_payers_to_fund(anvil: Anvil) -> None:
     funded, *penniless = addresses(2)
     anvil.fund(funded)
-    done = subprocess.run(  # noqa: S603 - our own program
-        command("--rpc-url", anvil.url, "--payers", "2"),
-        capture_output=True,
-        text=True,
-        timeout=180,
-        env=environment(REFERENCE_NODE_ROOT_SECRET=SECRET),
-        check=False,
-    )
-    assert done.returncode == 1
-    assert "fund with gas money" in done.stderr
-    assert funded not in done.stderr.lower()
+    code, error = failing("--rpc-url", anvil.url, "--payers", "2", REFERENCE_NODE_ROOT_SECRET=SECRET)
+    assert code == 1
+    assert "fund with gas money" in error
+    assert funded not in error.lower()
     for address in penniless:
-        assert address in done.stderr.lower()
+        assert address in error.lower()
 
 
 def test_node_killed_and_started_again_has_lost_nothing(anvil: Anvil, tmp_path: Path) -> None:

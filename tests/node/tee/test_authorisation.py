@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import closing
 from pathlib import Path
 
 import httpx
 import pytest
 from anvils import Anvil
-from processes import client, node_process
 
 from reference_node.assembly import build_node
 from reference_node.deployment import DeploymentError, Payers
@@ -37,23 +38,19 @@ def test_external_chain_keeps_the_register(anvil: Anvil, tmp_path: Path) -> None
     fund(anvil)
     compose = tmp_path / "compose.yaml"
     compose.write_text(OTHER_COMPOSE)
-    seen = []
-    for options in ((), (), ("--compose", str(compose))):
-        arguments = ("--rpc-url", anvil.url, *options)
-        blocks = int(str(anvil.ask("eth_blockNumber")), 16)
-        with (
-            node_process(tmp_path / "ready.json", *arguments, REFERENCE_NODE_ROOT_SECRET=SECRET) as (_, ready),
-            client(ready) as http,
-        ):
-            info = http.get("/info").json()
-            assert allowed(anvil.url, info["app_id"], info["compose_hash"]) == TRUE
-            assert allowed(anvil.url, info["app_id"], "ab" * 32) == FALSE
-            seen.append((info, int(str(anvil.ask("eth_blockNumber")), 16) - blocks))
-    (first, _), (again, sent_again), (other, sent_for_other) = seen
-    assert (first, sent_again) == (again, 0)
-    assert (other["app_id"], sent_for_other) == (first["app_id"], 1)
-    assert other["compose_hash"] != first["compose_hash"]
-    assert allowed(anvil.url, first["app_id"], first["compose_hash"]) == TRUE
+    seen, blocks = [], []
+    for file in (None, None, compose):
+        with closing(build_node(Settings(rpc_url=anvil.url, root_secret=bytes.fromhex(SECRET), compose=file))) as node:
+            info = json.loads(node.attestation.info.body)
+        seen.append((info["app_id"], info["compose_hash"]))
+        blocks.append(int(str(anvil.ask("eth_blockNumber")), 16))
+        assert allowed(anvil.url, *seen[-1]) == TRUE
+        assert allowed(anvil.url, info["app_id"], "ab" * 32) == FALSE
+    first, again, other = seen
+    assert (again, blocks[1]) == (first, blocks[0])
+    assert (other[0], blocks[2]) == (first[0], blocks[1] + 1)
+    assert other[1] != first[1]
+    assert allowed(anvil.url, *first) == TRUE
 
 
 def test_owner_that_sent_something_else_first_is_told(anvil: Anvil) -> None:
