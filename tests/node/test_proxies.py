@@ -18,8 +18,8 @@ from browser import clicked
 from nodes import Running, refused, serving
 from prefix_proxy import Behaviour, behind_proxy
 from starlette.datastructures import Headers
+from test_process import failing
 
-from reference_node.cli import main
 from reference_node.public_address import read_url
 from reference_node.serving.proxies import is_within, told
 from reference_node.settings import Settings
@@ -163,22 +163,16 @@ def test_public_name_is_the_node_s_own(public: Running, trusting: Running) -> No
     refused(trusting.http.get("/info", headers=forged), 421, "unknown-host")
 
 
-@KINDS
-def test_viewer_in_a_browser_shows_and_calls_the_operations(trusting: Running, strips: bool) -> None:
-    with proxied(trusting, strips=strips, sends=PREFIX_TOLD) as http:
+def test_viewer_in_a_browser_shows_and_calls_the_operations(trusting: Running) -> None:
+    with proxied(trusting, strips=False, sends=PREFIX_TOLD) as http:
         base = f"{http.base_url}".rstrip("/")
         seen = clicked("viewer.js", f"{base}/core/v1/swagger-ui")
     assert (seen["called"], seen["status"], seen["errors"]) == (f"{base}/core/v1/get_api_payers", "200", [])
     assert "0x" in seen["answered"]
 
 
-@pytest.mark.parametrize(
-    ("strips", "families"), [(True, ("VER-*", "ATT-*")), (False, ("VER-*",))], ids=["stripped", "passed on"]
-)
-def test_suite_finds_nothing_to_charge_behind_a_prefix(
-    trusting: Running, tmp_path: Path, strips: bool, families: tuple[str, ...]
-) -> None:
-    with proxied(trusting, strips=strips, sends=PREFIX_TOLD) as http:
+def test_suite_finds_nothing_to_charge_behind_a_prefix(trusting: Running, tmp_path: Path) -> None:
+    with proxied(trusting, strips=True, sends=PREFIX_TOLD) as http:
         base = f"{http.base_url}".rstrip("/")
         attestation = {**trusting.ready["profile"]["attestation"], "pccs_url": f"{base}/pccs"}
         profile = {
@@ -187,8 +181,8 @@ def test_suite_finds_nothing_to_charge_behind_a_prefix(
             "attestation": attestation, "billing": trusting.ready["profile"]["billing"],
         }  # fmt: skip
         (tmp_path / "node.json").write_text(json.dumps(profile))
-        asked = [option for family in families for option in ("--requirement", family)]
-        command = [sys.executable, "-m", "conformance", "run", "--profile", str(tmp_path / "node.json"), *asked]
+        command = [sys.executable, "-m", "conformance", "run", "--profile", str(tmp_path / "node.json")]
+        command += ["--requirement", "VER-*", "--requirement", "ATT-*"]
         done = subprocess.run(  # noqa: S603 - our own program
             [*command, "--output", str(tmp_path / "out")], capture_output=True, text=True, timeout=540, check=False
         )
@@ -296,12 +290,8 @@ def test_public_address_is_read(text: str, url: str, host: str) -> None:
         ("--trusted-proxy", "*", "write the address of a proxy"),
     ],
 )
-def test_wrong_addresses_are_said_in_one_line(
-    option: str, text: str, said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["serve", option, text])
-    error = capsys.readouterr().err
-    assert (ended.value.code, error.count("\n")) == (2, 1)
+def test_wrong_addresses_are_said_in_one_line(option: str, text: str, said: str) -> None:
+    code, error = failing(option, text)
+    assert (code, error.count("\n")) == (2, 1)
     assert said in error
     assert "secret" not in error
