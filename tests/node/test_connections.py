@@ -252,26 +252,32 @@ AMBIGUOUS_CHUNKS = {
 }
 
 
+def send_chunked(connection: socket.socket, chunks: bytes, *, at_once: bool) -> None:
+    """Send the head of a chunked request and its chunks, which may come byte by byte."""
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    for part in [CHUNKED + chunks] if at_once else [CHUNKED, *map(bytes, zip(chunks))]:
+        connection.sendall(part)
+
+
+AT_ONCE = pytest.mark.parametrize("at_once", [True, False], ids=["at once", "byte by byte"])
+
+
 @pytest.mark.parametrize("sent", AMBIGUOUS_CHUNKS.values(), ids=AMBIGUOUS_CHUNKS)
-@pytest.mark.parametrize("at_once", [True, False], ids=["at once", "byte by byte"])
+@AT_ONCE
 def test_ambiguous_chunks_are_refused(running: Running, sent: bytes, at_once: bool) -> None:
     with connect(running) as connection:
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         with contextlib.suppress(ConnectionError):  # the node may have refused it before its end
-            for part in [CHUNKED + sent] if at_once or len(sent) > 2000 else [CHUNKED, *map(bytes, zip(sent))]:
-                connection.sendall(part)
+            send_chunked(connection, sent, at_once=at_once or len(sent) > 2000)
         answer = until_closed(connection)
     assert status_of(answer) == 400
 
 
 @pytest.mark.parametrize("trailers", [b"", b"X: a\r\n", b"X: a\r\nY: b\r\n"])
-@pytest.mark.parametrize("at_once", [True, False], ids=["at once", "byte by byte"])
+@AT_ONCE
 def test_chunks_with_extensions_and_trailers_are_taken(running: Running, trailers: bytes, at_once: bool) -> None:
     sent = BODY_CHUNK.replace(b"\r\n", b";a=b\r\n", 1) + b"0;c\r\n" + trailers + b"\r\n"
     with connect(running) as connection:
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        for part in [CHUNKED + sent] if at_once else [CHUNKED, *map(bytes, zip(sent))]:
-            connection.sendall(part)
+        send_chunked(connection, sent, at_once=at_once)
         assert status_of(connection.recv(65536)) == 200
 
 
