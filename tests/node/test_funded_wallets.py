@@ -140,13 +140,6 @@ def test_run_stops_at_its_limit_of_gas(setting: Setting) -> None:
     assert before - setting.balance() < 2 * 300_000 * fee
 
 
-def test_cases_that_need_gas_are_inconclusive_without_a_key(setting: Setting) -> None:
-    done, verdicts = setting.run(key="")
-    assert set(verdicts.values()) == {"inconclusive"}, done.stdout
-    assert done.returncode == 3
-    assert "a private key in the variable SUITE_FUNDER" in setting.written()
-
-
 @pytest.mark.parametrize(
     ("key", "said"),
     [
@@ -166,12 +159,13 @@ def test_text_that_is_no_private_key_is_told(key: str, said: str, monkeypatch: p
 @pytest.mark.parametrize(
     ("key", "chain_id", "said"),
     [
+        ("", None, "a private key in the variable SUITE_FUNDER"),
         ("11" * 32, None, "in the funding wallet"),
         (None, 5, "the chain 5, as chain.id of the profile says"),
     ],
-    ids=["no ether", "another chain than the profile states"],
+    ids=["no key", "no ether", "another chain than the profile states"],
 )
-def test_nothing_is_spent_where_the_chain_is_another_or_there_is_no_ether(
+def test_cases_that_cannot_have_gas_are_inconclusive_and_spend_nothing(
     setting: Setting, key: str | None, chain_id: int | None, said: str
 ) -> None:
     profile = json.loads((setting.folder / "profile.yaml").read_text())
@@ -179,6 +173,6 @@ def test_nothing_is_spent_where_the_chain_is_another_or_there_is_no_ether(
     (setting.folder / "profile.yaml").write_text(json.dumps(profile))
     before = setting.balance()
     done, verdicts = setting.run(key=key)
-    assert set(verdicts.values()) == {"inconclusive"}, done.stdout
+    assert (done.returncode, set(verdicts.values())) == (3, {"inconclusive"}), done.stdout
     assert said in setting.written()
     assert setting.balance() == before

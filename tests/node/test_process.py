@@ -189,6 +189,7 @@ def test_port_in_use_is_one_clear_line(option: str) -> None:
         ([], {"REFERENCE_NODE_ROOT_SECRET": "00" * 32}, 2, "no random one"),
         ([], {"REFERENCE_NODE_ROOT_SECRET": "deadbeef" * 8}, 2, "no random one"),
         (["--ready-file", "/nonexistent/ready.json"], {}, 1, "/nonexistent"),
+        (["--preload", "/nonexistent/library.js"], {}, 1, "library.js"),
         (["--compose", "/nonexistent.yaml"], {}, 1, "/nonexistent.yaml can't be read"),
         (["--compose", UNPINNED], {}, 1, "unpinned.yaml: line 3: the image 'nginx' is not pinned"),
     ],

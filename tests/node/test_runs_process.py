@@ -8,7 +8,6 @@ import pytest
 from actions import permitted, ran
 from nodes import Running, serving
 from processes import client, node_process
-from test_process import failing
 
 from reference_node import server
 from reference_node.sandbox import Sandbox, SandboxUnavailable
@@ -35,14 +34,6 @@ def test_actions_go_by_the_title_of_the_brand() -> None:
         outcome = node.done("acme_action", mine.key, code=code)
         assert outcome["response"] == [["getPrivateKey", "signMessage", "signDigest"], "undefined"]
         assert node.post("service_action", mine.key, code=code).status_code == 404
-
-
-def test_library_that_can_not_be_preloaded_keeps_the_node_from_starting(tmp_path: Path) -> None:
-    code, error = failing("--preload", str(tmp_path / "library.js"))
-    assert code == 1
-    assert error.startswith("reference-node: ")
-    assert "library.js" in error
-    assert error.count("\n") == 1
 
 
 def test_node_that_can_not_lock_actions_up_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
