@@ -9,16 +9,12 @@ from typing import Any
 
 from eth_account import Account
 from eth_account.signers.local import LocalAccount
-from eth_utils.address import to_checksum_address
 from nodes import Running
 
-from reference_node.chain.contract_abi import call_data
 from reference_node.permission.typed_data import Flow
 from reference_node.settings import Settings
 
 Envelope = dict[str, Any]
-
-GAS_MONEY = 10**18
 
 
 def new_wallet() -> LocalAccount:
@@ -76,30 +72,6 @@ def wallet_balance(running: Running, wallet: LocalAccount) -> int:
     answered = running.http.get("/core/v1/billing/balance", headers=proof)
     assert answered.status_code == 200, answered.text
     return int(answered.json()["balance_cents"])
-
-
-def fund(running: Running, wallet: LocalAccount) -> None:
-    """Gas money."""
-    running.node.chain.fund(bytes.fromhex(wallet.address[2:]), GAS_MONEY)
-
-
-def send(running: Running, wallet: LocalAccount, function: str, *arguments: object) -> bool:
-    """Send a call of the contract over JSON-RPC; whether it succeeded."""
-    fees = running.node.chain.fees()
-    transaction = {
-        "type": 2,
-        "chainId": running.node.chain.chain_id,
-        "nonce": int(rpc(running, "eth_getTransactionCount", wallet.address, "latest"), 16),
-        "to": to_checksum_address(running.node.accounts.address),
-        "data": call_data(function, *arguments),
-        "gas": 3_000_000,
-        "maxFeePerGas": fees.max_fee_per_gas,
-        "maxPriorityFeePerGas": fees.max_priority_fee_per_gas,
-        "value": 0,
-    }
-    raw = bytes(wallet.sign_transaction(transaction).raw_transaction)
-    receipt = rpc(running, "eth_getTransactionReceipt", rpc(running, "eth_sendRawTransaction", f"0x{raw.hex()}"))
-    return int(receipt["status"], 16) == 1
 
 
 def rpc(running: Running, method: str, *parameters: object) -> Any:
