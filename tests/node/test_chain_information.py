@@ -16,6 +16,8 @@ from reference_node.chain.rpc import Answering, JsonRpc
 from reference_node.cli import main
 from reference_node.resources import artifacts
 
+CHAIN_ID = {"jsonrpc": "2.0", "id": 1, "method": "eth_chainId", "params": []}
+
 
 def test_interface_of_the_contract_is_told_by_the_node_and_by_a_command(
     running: Running, capsys: pytest.CaptureFixture[str]
@@ -27,8 +29,7 @@ def test_interface_of_the_contract_is_told_by_the_node_and_by_a_command(
 
 
 def test_json_rpc_answers_beside_the_api(running: Running) -> None:
-    request = {"jsonrpc": "2.0", "id": 1, "method": "eth_chainId", "params": []}
-    assert running.http.post("/rpc", json=request).json() == {"jsonrpc": "2.0", "id": 1, "result": "0x7a69"}
+    assert running.http.post("/rpc", json=CHAIN_ID).json() == {"jsonrpc": "2.0", "id": 1, "result": "0x7a69"}
     notification = running.http.post("/rpc", json={"jsonrpc": "2.0", "method": "eth_chainId", "params": []})
     assert (notification.status_code, notification.content) == (204, b"")
     too_long = running.http.post("/rpc", content=b" " * (2**20 + 1), headers={"Content-Type": "application/json"})
@@ -37,15 +38,13 @@ def test_json_rpc_answers_beside_the_api(running: Running) -> None:
 
 @pytest.mark.parametrize("media_type", [None, "text/plain", "application/x-www-form-urlencoded", "application/jsonp"])
 def test_json_rpc_takes_nothing_that_any_web_page_may_send(running: Running, media_type: str | None) -> None:
-    content = b'{"jsonrpc": "2.0", "id": 1, "method": "eth_chainId", "params": []}'
     headers = {} if media_type is None else {"Content-Type": media_type}
-    refused(running.http.post("/rpc", content=content, headers=headers), 415, "not-json")
+    refused(running.http.post("/rpc", content=json.dumps(CHAIN_ID), headers=headers), 415, "not-json")
 
 
 def test_json_rpc_under_load_says_that_it_is_busy(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    request = {"jsonrpc": "2.0", "id": 1, "method": "eth_chainId", "params": []}
     monkeypatch.setattr(json_rpc, "WAITING", 0)
-    answer = running.http.post("/rpc", json=request)
+    answer = running.http.post("/rpc", json=CHAIN_ID)
     refused(answer, 503, "rpc-busy")
     assert answer.headers["Retry-After"] == "1"
 
@@ -53,7 +52,6 @@ def test_json_rpc_under_load_says_that_it_is_busy(running: Running, monkeypatch:
 def test_api_answers_while_every_thread_of_the_json_rpc_is_taken(
     running: Running, account: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    request = {"jsonrpc": "2.0", "id": 1, "method": "eth_chainId", "params": []}
     begun, ending = threading.Semaphore(0), threading.Event()
     go_on = Answering.go_on
 
@@ -64,7 +62,7 @@ def test_api_answers_while_every_thread_of_the_json_rpc_is_taken(
 
     monkeypatch.setattr(Answering, "go_on", wait)
     with ThreadPoolExecutor(50) as callers:
-        asked = [callers.submit(running.http.post, "/rpc", json=request, timeout=60) for _ in range(50)]
+        asked = [callers.submit(running.http.post, "/rpc", json=CHAIN_ID, timeout=60) for _ in range(50)]
         for _ in range(json_rpc.THREADS):
             assert begun.acquire(timeout=60)
         running.group(account)
@@ -114,7 +112,6 @@ def test_short_request_does_not_wait_for_long_ones(
 
 
 def test_batch_goes_on_where_its_first_turn_ended(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    short = {"jsonrpc": "2.0", "id": 0, "method": "eth_chainId", "params": []}
     asked: list[object] = []
     single = JsonRpc.single
 
@@ -123,6 +120,8 @@ def test_batch_goes_on_where_its_first_turn_ended(running: Running, monkeypatch:
         return single(rpc, request, allowance)  # type: ignore[arg-type]  # passed through
 
     monkeypatch.setattr(JsonRpc, "single", noted)
-    answers = running.http.post("/rpc", json=[short, looping(running), {**short, "id": 2}], timeout=60).json()
+    answers = running.http.post(
+        "/rpc", json=[{**CHAIN_ID, "id": 0}, looping(running), {**CHAIN_ID, "id": 2}], timeout=60
+    ).json()
     assert [answer["id"] for answer in answers] == [0, 1, 2]
     assert ("error" in answers[1], asked) == (True, [0, 1, 1, 1, 2])
