@@ -132,7 +132,8 @@ def test_options_become_settings(tmp_path: Path, seen: list[Settings]) -> None:
     options = ["--control", "--control-token-file", str(token), "--slug", "acme", "--title", "Acme"]
     options += ["--preload", "first.js", "--preload", "second.js", "--trusted-proxy", "127.0.0.1"]
     options += ["--trusted-proxy", "10.0.0.0/8", "--host", "::1"]
-    assert main(["serve", *options]) == 0
+    with mock.patch.dict(os.environ, environment(), clear=True):
+        assert main(["serve", *options]) == 0
     expected = Settings(
         control=True,
         control_token="a-word-of-the-test-control",  # noqa: S106 - of this test

@@ -1,4 +1,4 @@
-"""`reference-node serve` and its sandbox: what it preloads, and what keeps it from starting."""
+"""A node and its sandbox: what it preloads, what actions find, and what keeps it from starting."""
 
 from __future__ import annotations
 
@@ -6,23 +6,19 @@ from pathlib import Path
 
 import pytest
 from actions import permitted, ran
-from nodes import Running, serving
-from processes import client, node_process
+from nodes import serving
 
 from reference_node import server
 from reference_node.sandbox import Sandbox, SandboxUnavailable
 from reference_node.settings import Settings
 
-CREDITS = ("--starter-credits", "100")
-
 
 def test_actions_find_what_was_preloaded_and_can_not_leave_anything_in_it(tmp_path: Path) -> None:
     (tmp_path / "first.js").write_text("globalThis.library = { twice: (n) => 2 * n };")
     (tmp_path / "second.js").write_text("library.thrice = (n) => library.twice(n) + n;")
-    options = [part for name in ("first.js", "second.js") for part in ("--preload", str(tmp_path / name))]
+    libraries = (tmp_path / "first.js", tmp_path / "second.js")
     code = "async function main() { const found = library.thrice(2); library.thrice = null; return found; }"
-    with node_process(tmp_path / "ready.json", *CREDITS, *options) as (_, ready), client(ready) as http:
-        node = Running(None, http)
+    with serving(Settings(port=0, starter_credits=100, preload=libraries)) as node:
         mine = permitted(node, code)
         assert [ran(node, mine.key, code) for _ in range(2)] == [6, 6]
 
