@@ -339,6 +339,15 @@ def test_interpreter_that_can_not_be_run_is_told(monkeypatch: pytest.MonkeyPatch
         sandbox.start()
 
 
+def test_node_that_can_not_lock_actions_up_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(_: Sandbox) -> None:
+        raise SandboxUnavailable("there is no seccomp here")
+
+    monkeypatch.setattr(Sandbox, "start", missing)
+    with pytest.raises(server.ServingError, match="there is no seccomp here"):
+        server.serve(Settings(port=0))
+
+
 def test_half_sent_body_does_not_keep_the_node_from_ending(tmp_path: Path) -> None:
     with node_process(tmp_path / "ready.json") as (process, ready), connect_to(ready["base_url"]) as connection:
         head = "POST /core/v1/new_account HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"

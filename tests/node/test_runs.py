@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
-from actions import ECHO, RUN, ran, run
-from nodes import Running, refused
+from actions import ECHO, RUN, permitted, ran, run
+from nodes import Running, refused, serving
 
 from reference_node.sandbox import RunResult
+from reference_node.settings import Settings
 
 ANYTHING = {"cid_hashes_permitted": [0]}
 
@@ -66,3 +68,22 @@ def test_code_up_to_the_limit_of_bodies_runs(running: Running, runner: str) -> N
     long = ECHO + "//" + "x" * (1024 * 1024 - len(ECHO) - 100)
     assert ran(running, runner, long, a=1) == {"a": 1}
     refused(run(running, runner, long + "x" * 200), 413, "body-too-large")
+
+
+def test_actions_find_what_was_preloaded_and_can_not_leave_anything_in_it(tmp_path: Path) -> None:
+    (tmp_path / "first.js").write_text("globalThis.library = { twice: (n) => 2 * n };")
+    (tmp_path / "second.js").write_text("library.thrice = (n) => library.twice(n) + n;")
+    libraries = (tmp_path / "first.js", tmp_path / "second.js")
+    code = "async function main() { const found = library.thrice(2); library.thrice = null; return found; }"
+    with serving(Settings(port=0, starter_credits=100, preload=libraries)) as node:
+        mine = permitted(node, code)
+        assert [ran(node, mine.key, code) for _ in range(2)] == [6, 6]
+
+
+def test_actions_go_by_the_title_of_the_brand() -> None:
+    code = "async function main() { return [Object.keys(Acme.Actions), typeof Service]; }"
+    with serving(Settings(port=0, starter_credits=100, slug="acme", title="Acme")) as node:
+        mine = permitted(node, code)
+        outcome = node.done("acme_action", mine.key, code=code)
+        assert outcome["response"] == [["getPrivateKey", "signMessage", "signDigest"], "undefined"]
+        assert node.post("service_action", mine.key, code=code).status_code == 404
