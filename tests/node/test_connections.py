@@ -253,9 +253,9 @@ AMBIGUOUS_CHUNKS = {
 
 
 def send_chunked(connection: socket.socket, chunks: bytes, *, at_once: bool) -> None:
-    """Send the head of a chunked request and its chunks, which may come byte by byte."""
+    """Send a chunked request, at once or with its head in two parts and its chunks byte by byte."""
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    for part in [CHUNKED + chunks] if at_once else [CHUNKED, *map(bytes, zip(chunks))]:
+    for part in [CHUNKED + chunks] if at_once else [CHUNKED[:20], CHUNKED[20:], *map(bytes, zip(chunks))]:
         connection.sendall(part)
 
 
@@ -275,7 +275,9 @@ def test_ambiguous_chunks_are_refused(running: Running, sent: bytes, at_once: bo
 @pytest.mark.parametrize("trailers", [b"", b"X: a\r\n", b"X: a\r\nY: b\r\n"])
 @AT_ONCE
 def test_chunks_with_extensions_and_trailers_are_taken(running: Running, trailers: bytes, at_once: bool) -> None:
-    sent = BODY_CHUNK.replace(b"\r\n", b";a=b\r\n", 1) + b"0;c\r\n" + trailers + b"\r\n"
+    pieces = NEW_ACCOUNT[:9], NEW_ACCOUNT[9:10], NEW_ACCOUNT[10:]
+    chunks = [b"%x;a=b\r\n%s\r\n" % (len(piece), piece) for piece in pieces]
+    sent = b"".join(chunks) + b"0;c\r\n" + trailers + b"\r\n"
     with connect(running) as connection:
         send_chunked(connection, sent, at_once=at_once)
         assert status_of(connection.recv(65536)) == 200
