@@ -9,9 +9,11 @@ import sys
 import xml.etree.ElementTree as ET
 from argparse import ArgumentParser
 from pathlib import Path
+from typing import Any
 
 import certifi
 import pytest
+from command_line import exit_code
 from tiny_node import TinyNode
 
 from conformance.cli import main, parser
@@ -36,126 +38,126 @@ cases:
 """
 
 
+def folder_with_a_pack(folder: Path) -> Path:
+    """Put a pack there, and a pytest configuration and tests that are none of the suite's business."""
+    (folder / "packs").mkdir()
+    (folder / "packs" / "trial.yaml").write_text(PACK, encoding="utf-8")
+    (folder / "pytest.ini").write_text("[pytest]\naddopts = --no-such-option\n", encoding="utf-8")
+    (folder / "conftest.py").write_text("raise SystemExit('not mine')\n", encoding="utf-8")
+    (folder / "test_other.py").write_text("def test_other(): assert False\n", encoding="utf-8")
+    return folder
+
+
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
-    """A folder with a pack, and with a pytest configuration and tests that are none of the suite's business."""
-    (tmp_path / "packs").mkdir()
-    (tmp_path / "packs" / "trial.yaml").write_text(PACK, encoding="utf-8")
-    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --no-such-option\n", encoding="utf-8")
-    (tmp_path / "conftest.py").write_text("raise SystemExit('not mine')\n", encoding="utf-8")
-    (tmp_path / "test_other.py").write_text("def test_other(): assert False\n", encoding="utf-8")
-    return tmp_path
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with a pack."""
+    monkeypatch.chdir(tmp_path)
+    return folder_with_a_pack(tmp_path)
 
 
-def run(place: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "conformance", "run", "--pack-dir", "packs", "--pack", "trial", *options]
-    return subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)  # noqa: S603 - our own text
+TRIAL = ["run", "--pack-dir", "packs", "--pack", "trial"]
 
 
-def results_in(place: Path) -> dict[str, object]:
-    found: dict[str, object] = json.loads((place / "out" / "results.json").read_text(encoding="utf-8"))
+def run_apart(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """In a process of its own."""
+    command = [sys.executable, "-m", "conformance", *TRIAL, *options]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)  # noqa: S603 - our own text
+
+
+def results_in(place: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((place / "out" / "results.json").read_text(encoding="utf-8"))
     return found
 
 
-def test_run_with_evidence_can_be_stated(place: Path) -> None:
-    ended = run(place, "--case", "trial::chain-id-is-a-number", "--output", "out", "--evidence", "evidence")
+@pytest.fixture(scope="module")
+def bundled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The folder of a run of the bundled node with evidence, and what it printed."""
+    folder = folder_with_a_pack(tmp_path_factory.mktemp("bundled"))
+    options = ("--case", "trial::chain-id-is-a-number", "--output", "out", "--seed", "s1", "--evidence", "evidence")
+    ended = run_apart(folder, *options)
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    evidence = results_in(place)["evidence"]
-    assert isinstance(evidence, dict)
+    return folder, ended.stdout
+
+
+def test_run_starts_the_bundled_node_and_passes(bundled: tuple[Path, str]) -> None:
+    folder, told = bundled
+    assert "The node conforms as far as these cases tell: 1 of 1 passed" in told
+    assert "warning" not in told
+    results = results_in(folder)
+    assert (results["exit_code"], results["conforms"], results["seed"]) == (0, True, "s1")
+    verdicts = {one["id"]: one["verdict"] for one in results["requirements"]}
+    assert verdicts["CHAIN-030"] in {"not run", "pass in part"}
+    assert ET.parse(folder / "out" / "junit.xml").getroot().find(".//testcase") is not None  # noqa: S314 - our own file
+
+
+def test_run_with_evidence_can_be_stated(bundled: tuple[Path, str], tmp_path: Path) -> None:
+    folder, _ = bundled
+    evidence = results_in(folder)["evidence"]
     assert evidence["before"]["verified"]
     assert evidence["after"]["verified"]
-    key, root = place / "key.pem", place / "evidence" / "before" / "root.pem"
+    key, root = tmp_path / "key.pem", folder / "evidence" / "before" / "root.pem"
     subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", key], check=True)  # noqa: S603, S607
-    arguments = [place / "out", "--evidence", place / "evidence", "--key", key, "--root", root, "-o", place / "s.json"]
-    assert main(["statement", *map(str, arguments)]) == 0
-    again = run(place, "--case", "trial::chain-id-is-a-number", "--evidence", "evidence")
-    assert again.returncode == ExitCode.USAGE
-    assert "--evidence evidence: has a before already; name a new folder" in again.stderr
+    files = ["--evidence", folder / "evidence", "--key", key, "--root", root, "-o", tmp_path / "statement.json"]
+    assert main(["statement", str(folder / "out"), *map(str, files)]) == 0
 
 
-def test_run_with_evidence_does_not_begin_where_there_is_none(place: Path, node: TinyNode) -> None:
-    ended = run(place, "--node-url", node.url, "--output", "out", "--evidence", "evidence")
-    assert ended.returncode == ExitCode.USAGE
-    assert f"the evidence of {node.url} is refused: " in ended.stderr
-    assert not (place / "out").exists()
-
-
-def test_run_with_evidence_is_of_one_node(place: Path) -> None:
-    ended = run(place, "--jobs", "2", "--evidence", "evidence")
-    assert ended.returncode == ExitCode.USAGE
-    assert "--evidence is that of one node and one process: leave out --jobs" in ended.stderr
-
-
-def test_run_starts_the_bundled_node_and_passes(place: Path) -> None:
-    ended = run(place, "--case", "trial::chain-id-is-a-number", "--output", "out", "--seed", "s1")
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert "The node conforms as far as these cases tell: 1 of 1 passed" in ended.stdout
-    assert "warning" not in ended.stdout
-    results = results_in(place)
-    assert (results["exit_code"], results["conforms"], results["seed"]) == (0, True, "s1")
-    verdicts = {one["id"]: one["verdict"] for one in results["requirements"]}  # type: ignore[attr-defined]  # JSON
-    assert verdicts["CHAIN-030"] == "not run" or verdicts["CHAIN-030"] == "pass in part"
-    assert ET.parse(place / "out" / "junit.xml").getroot().find(".//testcase") is not None  # noqa: S314 - our own file
-
-
-def test_run_in_several_processes_fails_alike(place: Path) -> None:
-    ended = run(place, "--output", "out", "--jobs", "2")
-    assert ended.returncode == 1, ended.stdout + ended.stderr
-    results = results_in(place)
-    cases = {one["case"]: one for one in results["cases"]}  # type: ignore[attr-defined]  # JSON
+def test_run_that_fails_names_what_is_broken_and_how_to_see_it_again(
+    place: Path, node: TinyNode, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert exit_code([*TRIAL, "--node-url", node.url, "--output", "out", "--seed", "s1"]) == 1
+    cases = {one["case"]: one for one in results_in(place)["cases"]}
     assert {name: one["verdict"] for name, one in cases.items()} == {
         "trial::chain-id-is-a-number": "pass",
         "trial::chain-id-is-a-text": "fail",
     }
-    again = cases["trial::chain-id-is-a-text"]["rerun"]
-    assert again == (
-        f"service-conformance run --pack-dir packs --seed {results['seed']} --case trial::chain-id-is-a-text"
+    assert cases["trial::chain-id-is-a-text"]["rerun"] == (
+        f"service-conformance run --node-url {node.url} --pack-dir packs --seed s1 --case trial::chain-id-is-a-text"
     )
-    assert "CHAIN-030 (must; " in ended.stdout
+    assert "CHAIN-030 (must; " in capsys.readouterr().out
 
 
-def test_run_that_selects_nothing_ends_with_4(place: Path, node: TinyNode) -> None:
-    ended = run(place, "--level", "may", "--node-url", node.url)
-    assert ended.returncode == 4
-    assert "No case was selected." in ended.stdout
-
-
-def test_run_against_nobody_ends_in_one_line(place: Path) -> None:
-    ended = run(place, "--node-url", "http://127.0.0.1:9", "--output", "out")
-    assert (ended.returncode, ended.stderr.strip().count("\n")) == (2, 0)
-    assert "http://127.0.0.1:9: the node cannot be reached" in ended.stderr
-    assert not (place / "out" / "results.json").exists()
+@pytest.mark.usefixtures("place")
+def test_run_that_selects_nothing_ends_with_4(node: TinyNode, capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code([*TRIAL, "--level", "may", "--node-url", node.url]) == 4
+    assert "No case was selected." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
         (("--pack", "nonesuch"), "no pack is called 'nonesuch'"),
-        (("--case", "trial::chain-id-is-a-nubmer"), "did you mean 'trial::chain-id-is-a-number' or "),
-        (("--requirement", "CHAIN-01"), "no requirement is called 'CHAIN-01'; did you mean 'CHAIN-010'?"),
         (("--family", "chian"), "no family is called 'chian'; did you mean 'CHAIN'?"),
         (("--level", "musst"), "no level is called 'musst'; did you mean 'must'?"),
         (("--family", "EXEC", "--requirement", "GRP-010"), "no requirement fits"),
         (("--known", "absent.yaml"), "absent.yaml: cannot be read"),
         (("--pack-dir", "absent"), "absent: is no folder"),
-        (("--rate", "nan"), "argument --rate: has to be a number above 0, unlike nan"),
-        (("--node-url", "http://[::1"), "argument --node-url: http://[::1: Invalid IPv6 URL"),
-        (("--node-url", "http://127.0.0.1:99999"), "has to name a port from 1 to 65535"),
-        (("--node-url", "http://node..example"), "'node..example' is no name of a host"),
         (("--output", "pack.yaml/out"), "cannot be written into: Not a directory"),
         (("--output", "blocked"), "blocked cannot be written into: Is a directory"),
         (("--alluredir", "pack.yaml/allure"), "pack.yaml/allure cannot be written into: Not a directory"),
         (("--html", "blocked"), "blocked cannot be written into: Is a directory"),
+        (("--node-url", "http://127.0.0.1:9"), "http://127.0.0.1:9: the node cannot be reached"),
+        (("--evidence", "evidence"), "{url} is refused: "),
+        (("--evidence", "judged"), "--evidence judged: has a before already; name a new folder"),
+        (("--evidence", "evidence", "--jobs", "2"), "is that of one node and one process: leave out --jobs"),
     ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
-def test_run_that_cannot_begin_says_so_and_ends_with_2(options: tuple[str, ...], said: str, place: Path) -> None:
+def test_run_that_cannot_begin_says_so_and_ends_with_2(
+    options: tuple[str, ...],
+    said: str,
+    place: Path,
+    node: TinyNode,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     (place / "pack.yaml").write_text("a file")
     (place / "blocked" / "results.json").mkdir(parents=True)
-    ended = run(place, "--node-url", "http://127.0.0.1:9", "--output", "out", *options)
-    assert ended.returncode == 2
-    assert said in ended.stderr
-    assert "Traceback" not in ended.stdout + ended.stderr
-    assert not (place / "out" / "results.json").exists()
+    (place / "judged" / "before").mkdir(parents=True)
+    assert exit_code([*TRIAL, "--node-url", node.url, "--output", "out", *options]) == 2
+    out, err = capsys.readouterr()
+    assert said.format(url=node.url) in err
+    assert err.strip().count("\n") == 0
+    assert "Traceback" not in out
+    assert not (place / "out").exists()
 
 
 def test_first_look_that_stumbles_does_not_end_the_run(
@@ -174,7 +176,7 @@ def test_node_that_hangs_at_the_first_look_does_not_hold_up_a_run_whose_time_is_
     for path in ("get_node_chain_config", "get_api_payers", "list_groups", "openapi.json"):
         node.faults[path] = node.hang
 
-    ended = run(place, "--node-url", node.url, "--max-minutes", "0.03", "--output", "out")
+    ended = run_apart(place, "--node-url", node.url, "--max-minutes", "0.03", "--output", "out")
 
     assert ended.returncode == ExitCode.INTERRUPTED, ended.stdout + ended.stderr
     assert "its 0.03 minutes are over (--max-minutes)" in str(results_in(place)["interrupted"])
@@ -182,7 +184,7 @@ def test_node_that_hangs_at_the_first_look_does_not_hold_up_a_run_whose_time_is_
 
 def test_run_uses_the_profile_and_names_its_digest(place: Path, node: TinyNode) -> None:
     (place / "node.yaml").write_text(f"base_url: {node.url}\nlimits: {{rate: 50}}\n", encoding="utf-8")
-    assert run(place, "--profile", "node.yaml", "--output", "out").returncode == 1
+    assert exit_code([*TRIAL, "--profile", "node.yaml", "--output", "out"]) == 1
     stated = Profile.model_validate({"base_url": node.url, "limits": {"rate": 50.0}})
     results = results_in(place)
     profile = results["profile"]
