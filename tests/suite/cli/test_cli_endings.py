@@ -78,7 +78,6 @@ def test_library_that_ends_the_process_gives_no_verdict(tmp_path: Path) -> None:
     ("broken", "arguments"),
     [
         ("yaml", ["conformance", "profile", "schema"]),
-        ("rich", ["conformance", "doctor", "--node-url", "http://127.0.0.1:9"]),
         ("gevent", ["conformance.load"]),
         ("uvicorn", ["reference_node", "serve", "--port", "0"]),
     ],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -11,17 +10,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from command_line import exit_code
 
 from conformance import cli
-from conformance.profile.publish import REFERENCE_FILE
 from conformance.report import ExitCode
-
-
-def code_of(argv: list[str]) -> int:
-    """Of a call as the console script makes it."""
-    with pytest.raises(SystemExit) as ended:
-        sys.exit(cli.main(argv))
-    return int(ended.value.code or 0)
 
 
 @pytest.mark.parametrize(
@@ -35,11 +27,7 @@ def code_of(argv: list[str]) -> int:
         ),
         (["run", "--node", "x"], "unrecognized arguments: --node x"),
         (["run", "--rate", "fast"], "argument --rate: has to be a number above 0, unlike fast"),
-        (
-            ["run", "--node-url", "localhost:8000"],
-            "argument --node-url: begins with http:// or https://, unlike localhost:8000",
-        ),
-        (["run", "--node-url", "http://n/core/v1/"], "argument --node-url: is the address without /core/v1"),
+        (["run", "--rate", "nan"], "argument --rate: has to be a number above 0, unlike nan"),
         (["run", "--jobs", "0"], "argument --jobs: has to be at least 1, not 0"),
         (["run", "--output", "README.md"], "argument --output: is a folder to write into, and README.md is none"),
         (["run", "--profile", "absent.yaml"], "absent.yaml: cannot be read: No such file or directory"),
@@ -54,7 +42,7 @@ def test_usage_error_is_one_line_and_ends_with_2(
     argv: list[str], said: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(Path(__file__).parents[3])
-    assert code_of(argv) == 2
+    assert exit_code(argv) == 2
     printed = capsys.readouterr()
     assert said in printed.err
     assert printed.err.count("\n") == 1
@@ -63,19 +51,19 @@ def test_usage_error_is_one_line_and_ends_with_2(
 
 @pytest.mark.parametrize("argv", [["--help"], ["run", "--help"], ["profile", "--help"], ["requirements", "--help"]])
 def test_help_ends_with_0(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert code_of(argv) == 0
+    assert exit_code(argv) == 0
     assert "usage: service-conformance" in capsys.readouterr().out
 
 
 def test_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
-    assert code_of(["--version"]) == 0
+    assert exit_code(["--version"]) == 0
     assert capsys.readouterr().out == f"service-conformance {version('service-conformance')}\n"
 
 
 def test_fault_of_a_file_begins_with_file_and_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "node.yaml"
     path.write_text("limits: {rate: 3}\nlimts: {}\n", encoding="utf-8")
-    assert code_of(["profile", "check", str(path)]) == 2
+    assert exit_code(["profile", "check", str(path)]) == 2
     assert capsys.readouterr().err.startswith(f"{path}:2: limts: there is no such key")
 
 
@@ -92,50 +80,18 @@ def test_selftest_takes_its_arguments_as_they_are(monkeypatch: pytest.MonkeyPatc
     assert taken == [["--mutant", "x", "--help"]]
 
 
-def test_command_line_imports_no_node() -> None:
-    script = "import sys, conformance.cli; sys.exit(any(name.startswith('reference_node') for name in sys.modules))"
-    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0  # noqa: S603 - our own text
-
-
-@pytest.mark.parametrize("arguments", [["profile", "schema"], ["profile", "check", str(REFERENCE_FILE)]])
-def test_reader_that_leaves_early_sees_no_traceback(arguments: list[str]) -> None:
-    command = [sys.executable, "-m", "conformance", *arguments]
-    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
-    reader, writer = os.pipe()
-    os.close(reader)
-    with open(writer, "wb") as unread:  # noqa: PTH123 - a descriptor
-        done = subprocess.run(  # noqa: S603 - our own text
-            command, stdout=unread, stderr=subprocess.PIPE, text=True, env=buffered, check=False
-        )
-    assert (done.returncode, done.stderr) == (5, "")
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
-@pytest.mark.parametrize("arguments", [["packs"], ["requirements"], ["doctor", "--node-url", "http://127.0.0.1:9"]])
-def test_full_disk_is_told_in_one_line(arguments: list[str]) -> None:
-    with Path("/dev/full").open("wb") as full:
-        done = subprocess.run(  # noqa: S603 - our own text
-            [sys.executable, "-m", "conformance", *arguments],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-    assert (done.returncode, done.stderr) == (5, "service-conformance: [Errno 28] No space left on device\n")
-
-
 @pytest.mark.parametrize("command", [["profile", "check"], ["packs", "--pack-dir"]])
 def test_file_that_is_nested_too_deeply_is_told(
     command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "deep.yaml").write_text("a: " + "[" * 3000 + "]" * 3000, encoding="utf-8")
-    assert code_of([*command, str(tmp_path if "packs" in command else tmp_path / "deep.yaml")]) == 2
+    assert exit_code([*command, str(tmp_path if "packs" in command else tmp_path / "deep.yaml")]) == 2
     assert capsys.readouterr().err.endswith("is nested too deeply\n")
 
 
 def test_link_to_nowhere_among_the_packs_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "loop.yaml").symlink_to("loop.yaml")
-    assert code_of(["packs", "--pack-dir", str(tmp_path)]) == 2
+    assert exit_code(["packs", "--pack-dir", str(tmp_path)]) == 2
     assert "loop.yaml: is no file" in capsys.readouterr().err
 
 
@@ -148,7 +104,7 @@ def test_selftest_that_cannot_begin_says_so_and_ends_with_2(
 ) -> None:
     (tmp_path / "file").touch()
     arguments = [argument.format(tmp_path / "file") for argument in arguments]
-    assert code_of(["selftest", "--mutant", "refusals-redirect", *arguments]) == 2
+    assert exit_code(["selftest", "--mutant", "refusals-redirect", *arguments]) == 2
     assert said in " ".join(capsys.readouterr().out.split())
 
 
