@@ -27,6 +27,12 @@ def findings(node: TinyNode, profile: Profile | None = None, *, spends: bool = T
         return {found.check: found for found in first_look(target, spends=spends)}
 
 
+def examined(node: TinyNode, profile: Profile | None = None) -> dict[str, Finding]:
+    """What the whole of `doctor` finds, by its checks."""
+    with Target(node.url, profile or Profile(), patience=Patience(5.0)) as target:
+        return {found.check: found for found in examine(target)}
+
+
 def profile(text: str) -> Profile:
     return Profile.model_validate_json(text)
 
@@ -160,8 +166,7 @@ def test_paths_that_are_not_there_are_named(node: TinyNode) -> None:
     node.faults["create_wallet"] = always(404)
     node.faults["add_action"] = always(405)
 
-    with Target(node.url, Profile(), patience=Patience(5.0)) as target:
-        found = {one.check: one for one in examine(target)}["paths"]
+    found = examined(node)["paths"]
 
     assert found.state is State.WRONG
     assert found.found.startswith("2 of ")
@@ -176,8 +181,7 @@ def test_paths_that_are_not_there_are_named(node: TinyNode) -> None:
 def test_date_that_is_not_this_machines_is_told(node: TinyNode, date: str, state: State) -> None:
     node.faults["get_node_chain_config"] = always(200, {"chain_id": 1, "contract_address": "0x"}, Date=date)
 
-    with Target(node.url, Profile(), patience=Patience(5.0)) as target:
-        assert {one.check: one for one in examine(target)}["Date header"].state is state
+    assert examined(node)["Date header"].state is state
 
 
 @pytest.mark.parametrize(("module", "state"), [("json", State.WELL), ("no_such_module", State.WRONG)])
@@ -185,31 +189,36 @@ def test_verifier_that_is_not_installed_is_told(
     node: TinyNode, monkeypatch: pytest.MonkeyPatch, module: str, state: State
 ) -> None:
     monkeypatch.setattr(inconclusive, "VERIFIER_LIBRARIES", (module,))
-    with Target(node.url, profile('{"capabilities": ["attestation"]}'), patience=Patience(5.0)) as target:
-        found = {one.check: one for one in examine(target)}["verifier"]
+    found = examined(node, profile('{"capabilities": ["attestation"]}'))["verifier"]
     assert found.state is state
     assert ("service-conformance[attestation]" in found.mend) is (state is State.WRONG)
 
 
-def test_missing_key_of_the_funder_is_told(node: TinyNode, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+@pytest.fixture
+def funded(node: TinyNode) -> dict[str, object]:
+    """The chain of a node that offers one, for its profile, and the variable that holds the funder's key."""
     node.faults["/rpc"] = lambda asked: Told(body={"jsonrpc": "2.0", "id": asked.body["id"], "result": "0x7a69"})
-    chain = {"rpc_url": f"{node.url}/rpc", "funder_key_variable": "NO_SUCH_KEY"}
-    funded = profile(json.dumps({"capabilities": ["chain_rpc", "funded_wallet"], "chain": chain}))
-    with Target(node.url, funded, patience=Patience(5.0)) as target:
-        assert "NO_SUCH_KEY" in {one.check: one for one in examine(target)}["ether"].found
+    return {"rpc_url": f"{node.url}/rpc", "funder_key_variable": "SUITE_FUNDER"}
+
+
+def ether_of(node: TinyNode, chain: dict[str, object]) -> Finding:
+    on_chain = {"capabilities": ["chain_rpc", "funded_wallet"], "chain": chain}
+    return examined(node, profile(json.dumps(on_chain)))["ether"]
+
+
+def test_missing_key_of_the_funder_is_told(
+    node: TinyNode, funded: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SUITE_FUNDER", raising=False)
+    assert "SUITE_FUNDER" in ether_of(node, funded).found
 
 
 @pytest.mark.parametrize(("stated", "state"), [(None, State.DOUBTFUL), (31337, State.WELL)])
 def test_funder_that_would_pay_on_any_chain_is_told(
-    node: TinyNode, monkeypatch: pytest.MonkeyPatch, stated: int | None, state: State
+    node: TinyNode, funded: dict[str, object], monkeypatch: pytest.MonkeyPatch, stated: int | None, state: State
 ) -> None:
     monkeypatch.setenv("SUITE_FUNDER", "0x" + "1" * 64)
-    node.faults["/rpc"] = lambda asked: Told(body={"jsonrpc": "2.0", "id": asked.body["id"], "result": "0x7a69"})
-    chain = {"rpc_url": f"{node.url}/rpc", "funder_key_variable": "SUITE_FUNDER", "id": stated}
-    funded = profile(json.dumps({"capabilities": ["chain_rpc", "funded_wallet"], "chain": chain}))
-    with Target(node.url, funded, patience=Patience(5.0)) as target:
-        found = {one.check: one for one in examine(target)}["ether"]
+    found = ether_of(node, {**funded, "id": stated})
     assert found.state is state
     assert ("chain.id" in found.mend) is (state is State.DOUBTFUL)
 
@@ -233,8 +242,7 @@ def test_programs_that_restart_the_node_are_looked_for_and_not_run(
         "restart": {"command": ["sh"], "kill_command": [command, "-c", "touch done"]},
     }
     (tmp_path / "node.yaml").write_text(json.dumps(stated), encoding="utf-8")
-    with Target(node.url, load_profile(tmp_path / "node.yaml"), patience=Patience(5.0)) as target:
-        found = {one.check: one for one in examine(target)}["restart"]
+    found = examined(node, load_profile(tmp_path / "node.yaml"))["restart"]
     assert found.state is state
     assert said in found.found
     assert not (tmp_path / "done").exists()
@@ -281,11 +289,6 @@ def signing_node(node: TinyNode, apart: int, window: int = 300) -> None:
     node.faults["create_wallet_with_signature"] = judge
 
 
-def clock_of(node: TinyNode) -> Finding:
-    with Target(node.url, Profile(), patience=Patience(5.0)) as target:
-        return {one.check: one for one in examine(target)}["clock"]
-
-
 @pytest.mark.parametrize(
     ("apart", "state"),
     [(0, State.WELL), (-20, State.WELL), (120, State.DOUBTFUL), (-290, State.DOUBTFUL), (400, State.WRONG),
@@ -297,7 +300,7 @@ def test_clock_is_measured_by_envelopes_whatever_the_date_says(
 ) -> None:
     signing_node(node, apart, window)
 
-    found = clock_of(node)
+    found = examined(node)["clock"]
 
     assert found.state is state, found.found
     said = re.match(r"(\d+) s (from|ahead of|behind) this machine's: signed envelopes count from", found.found)
@@ -309,15 +312,16 @@ def test_clock_is_measured_by_envelopes_whatever_the_date_says(
 
 def test_clock_of_a_node_that_takes_no_envelope_is_open(node: TinyNode) -> None:
     signing_node(node, 0, window=-1)
-    assert (clock_of(node).state, "whenever it was issued" in clock_of(node).found) == (State.DOUBTFUL, True)
+    found = examined(node)["clock"]
+    assert (found.state, "whenever it was issued" in found.found) == (State.DOUBTFUL, True)
 
 
 def test_clock_of_a_node_that_takes_every_envelope_is_open(node: TinyNode) -> None:
     signing_node(node, 0, window=10**9)
-    assert "600 s from others" in clock_of(node).found
+    assert "600 s from others" in examined(node)["clock"].found
 
 
 def test_clock_is_not_tried_where_mints_are_no_answer(node: TinyNode) -> None:
     node.faults["create_wallet_with_signature"] = always(503)
-    found = clock_of(node)
+    found = examined(node)["clock"]
     assert (found.state, "503" in found.found) == (State.NOT_TRIED, True)
