@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -23,18 +25,6 @@ from conformance.run.options import Options
 from conformance.values.addresses import CORE
 
 ALICE = {"account_name": "alice", "account_description": "of a test"}
-
-
-def test_bundled_node_serves_until_it_is_stopped() -> None:
-    with BundledNode() as node:
-        node.wait_until_ready()
-        profile = load_ready_file(node.ready_file)
-        url = f"{profile.base_url}/core/v1/get_node_chain_config"
-        assert httpx.get(url, timeout=60).status_code == 200
-        assert profile.offers("chain_rpc")
-
-    with pytest.raises(httpx.ConnectError):
-        httpx.get(url)
 
 
 def test_processes_of_a_bundled_node_get_no_key_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,33 +58,21 @@ def descendants(pid: int) -> set[int]:
     return children.union(*map(descendants, children))
 
 
-def test_bundled_node_that_ends_at_once_is_told_with_its_last_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = subprocess.Popen
-
-    def failing(_: list[str], **options: object) -> subprocess.Popen[bytes]:
-        return real([sys.executable, "-c", "import sys; sys.exit('no chain today')"], **options)  # type: ignore[call-overload,no-any-return]
-
-    monkeypatch.setattr(bundled.subprocess, "Popen", failing)
-
-    with pytest.raises(NodeNotStarted, match="no chain today"):
-        BundledNode().wait_until_ready()
-
-
-def test_bundled_node_that_never_gets_ready_is_told_and_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = subprocess.Popen
+def started_instead(monkeypatch: pytest.MonkeyPatch, *programs: list[str]) -> list[subprocess.Popen[bytes]]:
+    """Have these Python programs start in the place of nodes, one after the other; the processes."""
+    real, waiting = subprocess.Popen, iter(programs)
     started: list[subprocess.Popen[bytes]] = []
 
-    def hanging(_: list[str], **options: object) -> subprocess.Popen[bytes]:
-        started.append(real([sys.executable, "-c", "import time; time.sleep(60)"], **options))  # type: ignore[call-overload]
-        return started[0]
+    def start(_: list[str], **options: object) -> subprocess.Popen[bytes]:
+        started.append(real([sys.executable, "-c", *next(waiting)], **options))  # type: ignore[call-overload]
+        return started[-1]
 
-    monkeypatch.setattr(bundled.subprocess, "Popen", hanging)
-
-    with pytest.raises(NodeNotStarted, match="not ready"):
-        BundledNode().wait_until_ready(0.2)
-    assert started[0].poll() is not None
+    monkeypatch.setattr(bundled.subprocess, "Popen", start)
+    return started
 
 
+FAILS = ["import sys; sys.exit('no chain today')"]
+HANGS = ["import time; time.sleep(60)"]
 ENDS_WITH_ANOTHER = """
 import pathlib, signal, sys, time
 own, other = map(pathlib.Path, sys.argv[1:])
@@ -110,18 +88,36 @@ while True:
 """
 
 
+def test_bundled_node_that_ends_at_once_is_told_with_its_last_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    started_instead(monkeypatch, FAILS)
+
+    with pytest.raises(NodeNotStarted, match="no chain today"):
+        BundledNode().wait_until_ready()
+
+
+def test_bundled_node_that_never_gets_ready_is_told_and_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = started_instead(monkeypatch, HANGS)
+
+    with pytest.raises(NodeNotStarted, match="not ready"):
+        BundledNode().wait_until_ready(0.2)
+    assert started[0].poll() is not None
+
+
+def test_node_that_does_not_start_again_is_told_with_its_last_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    started_instead(monkeypatch, HANGS, FAILS)
+    ready = {"base_url": "http://n:1", "https_url": "https://n:2", "profile": {"attestation": {"resolver": "n:3"}}}
+
+    with BundledNode(keeps=True) as node:
+        node.ready_file.write_text(json.dumps(ready), encoding="utf-8")
+
+        with pytest.raises(NotRestarted, match="no chain today"):
+            node.restart("stop", 60)
+
+
 def test_nodes_stop_side_by_side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = subprocess.Popen
-    started: list[subprocess.Popen[bytes]] = []
     files = [tmp_path / "a", tmp_path / "b"]
-
-    def waiting(_: list[str], **options: object) -> subprocess.Popen[bytes]:
-        own, other = files if not started else reversed(files)
-        command = [sys.executable, "-c", ENDS_WITH_ANOTHER, str(own), str(other)]
-        started.append(real(command, **options))  # type: ignore[call-overload]
-        return started[-1]
-
-    monkeypatch.setattr(bundled.subprocess, "Popen", waiting)
+    one, other = map(str, files)
+    started = started_instead(monkeypatch, [ENDS_WITH_ANOTHER, one, other], [ENDS_WITH_ANOTHER, other, one])
     monkeypatch.setattr(bundled, "STOP_SECONDS", 60.0)
     nodes = BundledNodes(2)
     while not all(file.exists() for file in files):
@@ -133,15 +129,7 @@ def test_nodes_stop_side_by_side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_node_that_does_not_end_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = subprocess.Popen
-    started: list[subprocess.Popen[bytes]] = []
-
-    def stubborn(_: list[str], **options: object) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-c", ENDS_WITH_ANOTHER, str(tmp_path / "a"), str(tmp_path / "nobody")]
-        started.append(real(command, **options))  # type: ignore[call-overload]
-        return started[-1]
-
-    monkeypatch.setattr(bundled.subprocess, "Popen", stubborn)
+    started = started_instead(monkeypatch, [ENDS_WITH_ANOTHER, str(tmp_path / "a"), str(tmp_path / "nobody")])
     monkeypatch.setattr(bundled, "STOP_SECONDS", 0.1)
     node = BundledNode()
     while not (tmp_path / "a").exists():
@@ -152,31 +140,38 @@ def test_node_that_does_not_end_is_killed(tmp_path: Path, monkeypatch: pytest.Mo
     assert started[0].returncode == -signal.SIGKILL
 
 
-def test_each_process_gets_a_node_of_its_own() -> None:
+@pytest.fixture(scope="module")
+def judged() -> Iterator[JudgedNode]:
+    """The nodes of a run in two processes."""
     judged = JudgedNode(Options(jobs=2), "s")
     try:
         judged.wait_until_ready()
-        with judged.target(0) as one, judged.target(1) as other:
-            assert one.base_url != other.base_url
-            assert one.ends_with_run
+        yield judged
     finally:
         judged.stop()
 
 
+def test_each_process_gets_a_node_of_its_own(judged: JudgedNode) -> None:
+    with judged.target(0) as one, judged.target(1) as other:
+        assert one.base_url != other.base_url
+        assert one.ends_with_run
+        assert one.profile.offers("chain_rpc")
+
+
 @pytest.mark.parametrize("how", ["stop", "kill"])
-def test_restarted_node_has_its_addresses_and_its_accounts(how: How) -> None:
-    with BundledNode(keeps=True) as node:
-        node.wait_until_ready()
-        before, pid = json.loads(node.ready_file.read_text()), node.pid
-        made = httpx.post(f"{before['base_url']}{CORE}/new_account", json=ALICE, timeout=60).json()
+def test_restarted_node_of_a_run_has_its_addresses_and_its_accounts(judged: JudgedNode, how: How) -> None:
+    with judged.target() as target:
+        url, before, processes = f"{target.base_url}{CORE}", target.profile, descendants(os.getpid())
+        key = {"X-Api-Key": httpx.post(f"{url}/new_account", json=ALICE, timeout=60).json()["api_key"]}
+        assert before.offers("restart")
+        assert target.restarter is not None
 
-        node.restart(how, 60)
+        target.restarter(how, 60)
 
-        after = json.loads(node.ready_file.read_text())
-        assert node.pid != pid
-        assert all(after[name] == before[name] for name in ("base_url", "https_url", "contract_address", "profile"))
-        key = {"X-Api-Key": made["api_key"]}
-        assert httpx.get(f"{after['base_url']}{CORE}/account_exists", headers=key, timeout=60).json() is True
+        assert processes - descendants(os.getpid()), "a process has ended"
+        with judged.target() as after:
+            assert after.profile == before
+        assert httpx.get(f"{url}/account_exists", headers=key, timeout=60).json() is True
 
 
 def test_node_that_another_process_restarts_ends_with_that_process() -> None:
@@ -191,39 +186,3 @@ def test_node_that_another_process_restarts_ends_with_that_process() -> None:
     assert worker.exitcode == 0
     with pytest.raises(httpx.TransportError):  # a node that is ending may still take the connection
         httpx.get(url)
-
-
-def test_node_that_does_not_start_again_is_told_with_its_last_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = subprocess.Popen
-
-    def failing(_: list[str], **options: object) -> subprocess.Popen[bytes]:
-        return real([sys.executable, "-c", "import sys; sys.exit('no chain today')"], **options)  # type: ignore[call-overload,no-any-return]
-
-    with BundledNode(keeps=True) as node:
-        node.wait_until_ready()
-        monkeypatch.setattr(bundled.subprocess, "Popen", failing)
-
-        with pytest.raises(NotRestarted, match="no chain today"):
-            node.restart("stop", 60)
-
-
-def test_node_of_a_run_offers_a_restart_and_carries_it_out() -> None:
-    judged = JudgedNode(Options(jobs=1), "s")
-    try:
-        judged.wait_until_ready()
-        with judged.target() as target:
-            assert target.profile.offers("restart")
-            assert target.restarter is not None
-            target.restarter("stop", 60)
-            assert httpx.get(f"{target.base_url}{CORE}/get_node_chain_config", timeout=60).status_code == 200
-    finally:
-        judged.stop()
-
-
-def test_suite_never_imports_the_node() -> None:
-    program = (
-        "import sys, conformance.run.session, conformance.run.runner;"
-        "sys.exit(any(name.partition('.')[0] == 'reference_node' for name in sys.modules))"
-    )
-
-    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0  # noqa: S603 - our own words
