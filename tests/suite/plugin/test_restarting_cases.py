@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 import pytest
-from plugin_project import cases, run, run_apart, verdicts
+from plugin_project import cases, run, verdicts
 from tiny_node import TinyNode
 
 from conformance.endpoints.restart import STEADY
@@ -47,9 +47,7 @@ def test_node_that_is_not_restarted_makes_the_last_case_inconclusive(
     given(project, node, SAYS_NO)
 
     chosen = [f"--case={name}" for name in ("again::restarts", "*::passes")]
-    run_apart(
-        project, "--conformance", "--restart", "--profile", "profile.yaml", "--output", "out", "--jobs", jobs, *chosen
-    )
+    run(project, "--conformance", "--restart", "--profile=profile.yaml", "--output=out", "--jobs", jobs, *chosen)
 
     assert verdicts(project) == {"passes": "pass", "restarts": "inconclusive"}
     (told,) = [case["reason"] for case in cases(project) if case["verdict"] == "inconclusive"]
@@ -71,17 +69,7 @@ def test_case_that_restarts_is_not_offered_unless_the_profile_says_how(
 def test_case_goes_on_with_the_node_that_came_back(project: pytest.Pytester, node: TinyNode) -> None:
     given(project, node, "")
 
-    run(
-        project,
-        "--conformance",
-        "--restart",
-        "--profile",
-        "profile.yaml",
-        "--output",
-        "out",
-        "--case",
-        "again::restarts",
-    )
+    run(project, "--conformance", "--restart", "--profile=profile.yaml", "--output=out", "--case=again::restarts")
 
     assert verdicts(project) == {"restarts": "pass"}
     assert node.paths() == ["new_account", *["get_node_chain_config"] * STEADY, "list_groups"]

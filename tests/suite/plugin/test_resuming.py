@@ -23,12 +23,26 @@ def pytest_runtest_logreport(report):
 """
 
 
+STOPPING = """
+import pytest
+
+def pytest_runtest_logreport(report):
+    if report.when == "call" and "CASE" in report.nodeid:
+        pytest.exit("enough")
+"""
+
+
+def stop_at(project: pytest.Pytester, case: str, *options: str) -> None:
+    """Run until this case has ended."""
+    (project.path / "stopping.py").write_text(STOPPING.replace("CASE", case), encoding="utf-8")
+    project.syspathinsert()
+    run(project, "-p", "stopping", *options)
+
+
 @pytest.fixture
-def killed(project: pytest.Pytester, node: TinyNode) -> pytest.Pytester:
-    """A run whose process was killed when two of its five cases had a verdict."""
-    (project.path / "killed.py").write_text(KILLED, encoding="utf-8")
-    run_apart(project, "-p", "killed", "--node-url", node.url, "--output", "out", "--seed", "five")
-    assert not (project.path / "out" / "results.json").exists()
+def stopped(project: pytest.Pytester, node: TinyNode) -> pytest.Pytester:
+    """A run that was stopped when two of its five cases had a verdict."""
+    stop_at(project, "fails[x]", "--node-url", node.url, "--output", "out", "--seed", "five")
     return project
 
 
@@ -42,36 +56,39 @@ def usage_error(project: pytest.Pytester, *options: str) -> str:
     return result.stderr.str()
 
 
-def test_killed_run_goes_on_with_the_cases_that_have_no_verdict(killed: pytest.Pytester, node: TinyNode) -> None:
+def test_killed_run_goes_on_with_the_cases_that_have_no_verdict(project: pytest.Pytester, node: TinyNode) -> None:
+    (project.path / "killed.py").write_text(KILLED, encoding="utf-8")
+    run_apart(project, "-p", "killed", "--node-url", node.url, "--output", "out", "--seed", "five")
+    assert not (project.path / "out" / "results.json").exists()
     made = len(node.groups)
-    result = run(killed, "--resume", "out")
 
-    assert verdicts(killed) == ALL
+    result = run(project, "--resume", "out")
+
+    assert verdicts(project) == ALL
     assert len(node.groups) == made + 2, "fails[y] and teaches-nothing make an account each"
-    assert result.ret == results(killed)["exit_code"] == 1
-    assert results(killed)["seed"] == "five"
-    assert len(results(killed)["resumed"]) == 1  # type: ignore[arg-type]  # a list
-    assert "stopped and taken up again once" in str(results(killed)["sentence"])
-    assert not journal(killed).exists()
+    assert result.ret == results(project)["exit_code"] == 1
+    assert results(project)["seed"] == "five"
+    assert len(results(project)["resumed"]) == 1  # type: ignore[arg-type]  # a list
+    assert "stopped and taken up again once" in str(results(project)["sentence"])
+    assert not journal(project).exists()
 
 
-def test_run_is_taken_up_again_more_than_once(killed: pytest.Pytester) -> None:
-    (killed.path / "killed.py").write_text(KILLED.replace("fails[x]", "fails[y]"), encoding="utf-8")
-    run_apart(killed, "-p", "killed", "--resume", "out")
+def test_run_is_taken_up_again_more_than_once(stopped: pytest.Pytester) -> None:
+    stop_at(stopped, "fails[y]", "--resume", "out")
 
-    run(killed, "--resume", "out")
+    run(stopped, "--resume", "out")
 
-    assert verdicts(killed) == ALL
-    assert "taken up again 2 times" in str(results(killed)["sentence"])
+    assert verdicts(stopped) == ALL
+    assert "taken up again 2 times" in str(results(stopped)["sentence"])
 
 
-def test_line_that_was_being_written_is_left_out(killed: pytest.Pytester) -> None:
-    text = journal(killed).read_text(encoding="utf-8")
-    journal(killed).write_text(text[:-40], encoding="utf-8")
+def test_line_that_was_being_written_is_left_out(stopped: pytest.Pytester) -> None:
+    text = journal(stopped).read_text(encoding="utf-8")
+    journal(stopped).write_text(text[:-40], encoding="utf-8")
 
-    run(killed, "--resume", "out")
+    run(stopped, "--resume", "out")
 
-    assert verdicts(killed) == ALL
+    assert verdicts(stopped) == ALL
 
 
 def test_cases_that_did_not_meet_the_node_run_again(project: pytest.Pytester, node: TinyNode) -> None:
@@ -95,25 +112,25 @@ def test_run_that_came_to_its_end_cannot_be_taken_up_again(project: pytest.Pytes
     assert "no run is here that was stopped" in usage_error(project, "--resume", "out")
 
 
-def test_run_goes_on_as_it_began(killed: pytest.Pytester) -> None:
-    assert "without this --pack" in usage_error(killed, "--resume", "out", "--pack", "trial")
-    assert "without this --seed" in usage_error(killed, "--resume", "out", "--seed", "six")
-    first, *others = journal(killed).read_text(encoding="utf-8").splitlines()
+def test_run_goes_on_as_it_began(stopped: pytest.Pytester) -> None:
+    assert "without this --pack" in usage_error(stopped, "--resume", "out", "--pack", "trial")
+    assert "without this --seed" in usage_error(stopped, "--resume", "out", "--seed", "six")
+    first, *others = journal(stopped).read_text(encoding="utf-8").splitlines()
     for changed, why in (
         ({"suite": "0.9"}, "version 0.9 of the suite began this run"),
         ({"options": [["evidence", "e"]]}, "a run with --evidence has to be run in one"),
         ({"profile": "00"}, "has changed since this run was stopped"),
     ):
         lines = [json.dumps({**json.loads(first), **changed}), *others]
-        journal(killed).write_text("\n".join(lines), encoding="utf-8")
-        assert why in usage_error(killed, "--resume", "out")
+        journal(stopped).write_text("\n".join(lines), encoding="utf-8")
+        assert why in usage_error(stopped, "--resume", "out")
 
 
-def test_line_that_is_no_outcome_is_named(killed: pytest.Pytester) -> None:
-    lines = journal(killed).read_text(encoding="utf-8").splitlines()
-    journal(killed).write_text("\n".join([lines[0], "{}", *lines[1:], ""]), encoding="utf-8")
+def test_line_that_is_no_outcome_is_named(stopped: pytest.Pytester) -> None:
+    lines = journal(stopped).read_text(encoding="utf-8").splitlines()
+    journal(stopped).write_text("\n".join([lines[0], "{}", *lines[1:], ""]), encoding="utf-8")
 
-    assert f"{JOURNAL_NAME}:2: this line is no outcome" in usage_error(killed, "--resume", "out")
+    assert f"{JOURNAL_NAME}:2: this line is no outcome" in usage_error(stopped, "--resume", "out")
 
 
 def test_journal_that_cannot_be_written_stops_nothing(project: pytest.Pytester, node: TinyNode) -> None:
