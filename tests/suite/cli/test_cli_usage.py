@@ -28,6 +28,8 @@ from conformance.report import ExitCode
         (["run", "--node", "x"], "unrecognized arguments: --node x"),
         (["run", "--rate", "fast"], "argument --rate: has to be a number above 0, unlike fast"),
         (["run", "--rate", "nan"], "argument --rate: has to be a number above 0, unlike nan"),
+        (["run", "--rate", "0"], "argument --rate: has to be a number above 0, unlike 0"),
+        (["run", "--max-spend", "-1"], "argument --max-spend: has to be at least 0, not -1"),
         (["run", "--jobs", "0"], "argument --jobs: has to be at least 1, not 0"),
         (["run", "--output", "README.md"], "argument --output: is a folder to write into, and README.md is none"),
         (["run", "--profile", "absent.yaml"], "absent.yaml: cannot be read: No such file or directory"),

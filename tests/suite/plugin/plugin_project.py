@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from tiny_node import TinyNode
 
 from conformance.run.options import SPELLINGS
 
@@ -39,6 +40,21 @@ from pathlib import Path
 conformance.run.selection.scenarios = lambda: Path(__file__).parent / "packs"
 """
 """A plugin that lets the shipped packs be those of the test, in processes of their own."""
+BUNDLED = """
+import conformance.run.judged_node
+from pathlib import Path
+from types import SimpleNamespace
+
+class Nodes:
+    def __init__(self, number):
+        self.all = [SimpleNamespace(ready_file=Path(__file__).with_name("ready.json"), restart=None)] * number
+
+    def wait_until_ready(self): pass
+    def stop(self): pass
+
+conformance.run.judged_node.BundledNodes = Nodes
+"""
+"""A plugin that has the node of the test be every bundled node, since cases run in processes for these alone."""
 OTHERS = ["cov", "schemathesis", "hypothesispytest", "anyio", "cacheprovider"]
 """Plugins that have nothing to do with it."""
 
@@ -61,6 +77,13 @@ def run_apart(project: pytest.Pytester, *options: str) -> pytest.RunResult:
     (project.path / "elsewhere.py").write_text(ELSEWHERE, encoding="utf-8")
     project.syspathinsert()
     return project.runpytest_subprocess(*quiet("-p", "elsewhere", *options))
+
+
+def run_bundled(project: pytest.Pytester, node: TinyNode, *options: str) -> pytest.RunResult:
+    """In processes that take the node of the test for nodes that they have started."""
+    (project.path / "bundled.py").write_text(BUNDLED, encoding="utf-8")
+    (project.path / "ready.json").write_text(json.dumps({"base_url": node.url, "profile": {}}), encoding="utf-8")
+    return run_apart(project, "-p", "bundled", "--conformance", *options)
 
 
 def results(project: pytest.Pytester) -> dict[str, object]:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import threading
 import time
+from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from plugin_project import cases, results, run, run_apart, verdicts
+from plugin_project import cases, results, run, run_apart, run_bundled, verdicts
 from tiny_node import Asked, TinyNode, Told, always
 
 from conformance.endpoints.client import Target
 from conformance.profile import Profile
+from conformance.report import write
+from conformance.report.renderers import RENDERERS
 from conformance.run.runner import CLEAN_UP_SECONDS
 from conformance.run.threads import CaseThreads
 
@@ -25,34 +30,13 @@ conformance.run.processes.run_case = lambda *_: os._exit(1)
 """
 
 
-def test_run_whose_processes_die_is_interrupted(project: pytest.Pytester) -> None:
+def test_run_whose_processes_die_is_interrupted(project: pytest.Pytester, node: TinyNode) -> None:
     (project.path / "dying.py").write_text(DYING, encoding="utf-8")
 
-    result = run_apart(project, "-p", "dying", "--conformance", "--output", "out", "--jobs", "2")
+    result = run_bundled(project, node, "-p", "dying", "--output", "out", "--jobs", "2")
 
     assert results(project)["exit_code"] == 5
     assert results(project)["interrupted"] == "a process of the suite died; 5 of 5 cases did not report"
-    assert result.ret == 5
-
-
-def test_run_that_is_interrupted_leaves_whole_results(project: pytest.Pytester, node: TinyNode) -> None:
-    interrupting = dedent("""\
-        import os
-        import signal
-
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-        def pytest_runtest_logreport(report):
-            if report.when == "call":
-                os.kill(os.getpid(), signal.SIGINT)
-        """)
-    (project.path / "interrupting.py").write_text(interrupting, encoding="utf-8")
-
-    result = run_apart(project, "-p", "interrupting", "--node-url", node.url, "--output", "out")
-
-    assert "did not report" in str(results(project)["interrupted"])
-    assert verdicts(project) == {"passes": "pass"}
-    assert results(project)["exit_code"] == 5
     assert result.ret == 5
 
 
@@ -152,96 +136,92 @@ CRASHES = {
     "while the nodes start": ("conformance.run.judged_node.JudgedNode.wait_until_ready", None),
     "between cases": ("conformance.run.session.ConformanceSession.pytest_runtest_makereport", 70),
     "while the results are made": ("conformance.run.session.results_of", None),
-    "in a form of the report": ("conformance.report.summary.markdown", 70),
+    "in a form of the report": ("summary", 70),
 }
-"""Of the run itself: the function that crashes, and the exit code in results.json if that is written."""
-CRASHING = """
-import pkgutil
-from conformance.report import renderers
+"""Of the run itself: the function or form that crashes, and the exit code in results.json if that is written."""
 
-def crash(*_, **__):
-    raise KeyError("sk_live_secret")
 
-*above, name = {place!r}.split(".")
-setattr(pkgutil.resolve_name(".".join(above)), name, crash)
-renderers.RENDERERS["summary"] = lambda results: renderers.markdown(results)
-renderers.markdown = pkgutil.resolve_name("conformance.report.summary.markdown")
-"""
+@pytest.fixture
+def passing(project: pytest.Pytester) -> pytest.Pytester:
+    """A project whose only case passes, with results of an earlier run."""
+    pack = project.path / "packs" / "trial.yaml"
+    pack.write_text(pack.read_text(encoding="utf-8").partition("  - id: fails")[0], encoding="utf-8")
+    (project.path / "out").mkdir()
+    (project.path / "out" / "results.json").write_text("of an earlier run", encoding="utf-8")
+    return project
 
 
 @pytest.mark.parametrize("when", CRASHES)
 def test_run_that_crashes_ends_with_70_and_so_do_its_results(
-    project: pytest.Pytester, node: TinyNode, when: str
+    passing: pytest.Pytester, node: TinyNode, monkeypatch: pytest.MonkeyPatch, when: str
 ) -> None:
-    place, written = CRASHES[when]
-    pack = project.path / "packs" / "trial.yaml"
-    pack.write_text(pack.read_text(encoding="utf-8").partition("  - id: fails")[0], encoding="utf-8")
-    (project.path / "crashing.py").write_text(CRASHING.format(place=place), encoding="utf-8")
-    (project.path / "out").mkdir()
-    (project.path / "out" / "results.json").write_text("of an earlier run", encoding="utf-8")
+    def crash(*_: object, **__: object) -> None:
+        raise KeyError("sk_live_secret")
 
-    files = ("--output", "out", "--summary", "page.md")
-    result = run_apart(project, "-p", "crashing", "--node-url", node.url, *files)
+    place, written = CRASHES[when]
+    if place in RENDERERS:
+        monkeypatch.setitem(RENDERERS, place, crash)
+    else:
+        monkeypatch.setattr(place, crash)
+    output = ("--output", "out") if written else ()
+
+    result = run(passing, "--node-url", node.url, "--summary", "page.md", *output)
 
     assert result.ret == 70
     if written is None:
         result.stderr.fnmatch_lines(["Exit: service-conformance: crashed with KeyError at *; its traceback is in *"])
     else:
-        assert (results(project)["exit_code"], results(project)["conforms"]) == (written, False)
+        assert (results(passing)["exit_code"], results(passing)["conforms"]) == (written, False)
 
 
-UNWRITABLE = """
-import errno
-import os
-import conformance.report.write as write
+def without_room_for(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the device be full when this file is written."""
 
-replace = write._replace
+    def full(path: Path, text: str) -> None:
+        if path.name == name:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        replace(path, text)
 
-def full(path, text):
-    if path.name == "page.html":
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    replace(path, text)
-
-write._replace = full
-"""
+    replace = write._replace
+    monkeypatch.setattr(write, "_replace", full)
 
 
-def test_report_that_finds_no_room_is_named_and_counts_in_the_results(project: pytest.Pytester, node: TinyNode) -> None:
-    (project.path / "unwritable.py").write_text(UNWRITABLE, encoding="utf-8")
+def test_report_that_finds_no_room_is_named_and_counts_in_the_results(
+    project: pytest.Pytester, node: TinyNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_room_for("page.html", monkeypatch)
 
-    files = ("--html", "page.html", "--summary", "page.md")
-    result = run_apart(project, "-p", "unwritable", "--node-url", node.url, "--output", "out", *files)
+    result = run(project, "--node-url", node.url, "--output", "out", "--html", "page.html", "--summary", "page.md")
 
     assert "page.html cannot be written: No space left on device" in result.stdout.str()
     assert (project.path / "page.md").exists()
     assert result.ret == results(project)["exit_code"] == 1  # a case fails
 
 
-def test_report_that_finds_no_room_takes_the_verdict_along(project: pytest.Pytester, node: TinyNode) -> None:
-    pack = project.path / "packs" / "trial.yaml"
-    pack.write_text(pack.read_text(encoding="utf-8").partition("  - id: fails")[0], encoding="utf-8")
-    (project.path / "unwritable.py").write_text(UNWRITABLE, encoding="utf-8")
+def test_report_that_finds_no_room_takes_the_verdict_along(
+    passing: pytest.Pytester, node: TinyNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_room_for("page.html", monkeypatch)
 
-    files = ("--badge", "badge.json", "--html", "page.html")
-    result = run_apart(project, "-p", "unwritable", "--node-url", node.url, "--output", "out", *files)
+    result = run(passing, "--node-url", node.url, "--output", "out", "--badge", "badge.json", "--html", "page.html")
 
-    assert result.ret == results(project)["exit_code"] == 5
-    assert results(project)["conforms"] is False
+    assert result.ret == results(passing)["exit_code"] == 5
+    assert results(passing)["conforms"] is False
     told = "No verdict, since a report is missing: page.html cannot be written: No space left on device"
-    assert results(project)["sentence"] == told
-    assert '"lightgrey"' in (project.path / "badge.json").read_text(encoding="utf-8")
+    assert results(passing)["sentence"] == told
+    assert '"lightgrey"' in (passing.path / "badge.json").read_text(encoding="utf-8")
 
 
-def test_results_that_find_no_room_leave_no_earlier_ones(project: pytest.Pytester, node: TinyNode) -> None:
-    (project.path / "unwritable.py").write_text(UNWRITABLE.replace("page.html", "results.json"), encoding="utf-8")
-    (project.path / "out").mkdir()
-    (project.path / "out" / "results.json").write_text('{"conforms": true}', encoding="utf-8")
+def test_results_that_find_no_room_leave_no_earlier_ones(
+    passing: pytest.Pytester, node: TinyNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_room_for("results.json", monkeypatch)
 
-    result = run_apart(project, "-p", "unwritable", "--node-url", node.url, "--output", "out")
+    result = run(passing, "--node-url", node.url, "--output", "out")
 
     assert "results.json cannot be written: No space left on device" in result.stdout.str()
-    assert result.ret == 1
-    assert not (project.path / "out" / "results.json").exists()
+    assert result.ret == 5
+    assert not (passing.path / "out" / "results.json").exists()
 
 
 SLOW_AND_QUICK = """\
@@ -307,7 +287,7 @@ def test_error_of_a_case_does_not_end_the_run(project: pytest.Pytester, node: Ti
     (project.path / "packs" / "erring.py").write_text(ERRING, encoding="utf-8")
     chosen = ("--case", "*::passes", "--case", "*::errs")
 
-    result = run_apart(project, "--node-url", node.url, "--output", "out", "-v", "--jobs", jobs, *chosen)
+    result = run(project, "--node-url", node.url, "--output", "out", "-v", "--jobs", jobs, *chosen)
 
     assert verdicts(project) == {"errs": "suite error", "passes": "pass"}
     assert (result.ret, results(project)["exit_code"]) == (6, 6)
