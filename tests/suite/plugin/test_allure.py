@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from browser import JS, absent, browsed
 from plugin_project import run, run_apart
-from tiny_node import TinyNode, Told
+from tiny_node import TinyNode
 
 from conformance.cli import main
 
@@ -96,24 +96,6 @@ def test_failure_says_what_came_and_attaches_the_exchange_without_keys(
     assert not [key for key in node.groups if key in written]
 
 
-def test_no_report_holds_what_controls_a_viewer_or_reorders_its_text(project: pytest.Pytester, node: TinyNode) -> None:
-    hostile = json.dumps(
-        [{"id": 1, "name": "\x9b31m \u202egnp.\u2066 \x85::error::mine \U000e0041"}], ensure_ascii=False
-    )
-    node.faults["list_groups"] = lambda _: Told(200, hostile + "\x1b]0;mine\x07")
-    forms = ["--output=out", "--html=out/page.html", "--summary=out/summary.md", "--replay=out"]
-    run(project, "--node-url", node.url, "--alluredir=out", "--junitxml=out/junit.xml", *forms)
-    files = [path for path in (project.path / "out").iterdir() if path.is_file()]
-    assert {".json", ".html", ".md", ".sh", ".xml", ".txt"} <= {path.suffix for path in files}
-    for path in files:
-        with path.open(encoding="utf-8", newline="") as file:
-            text = file.read()
-        assert {one for one in text if not one.isprintable()} <= {"\n", "\t", "\xa0"}, path
-    written = json.loads((project.path / "out" / "results.json").read_text("utf-8"))
-    (failed,) = [case for case in written["cases"] if case["case"] == "trial::fails[x]"]
-    assert failed["failure"]["exchange"]["response_body"] == hostile + "\x1b]0;mine\x07"
-
-
 def test_durations_are_those_of_the_cases(reported: dict[str, Any]) -> None:
     assert all(result["stop"] >= result["start"] for result in reported.values())
     assert any(result["stop"] > result["start"] for result in reported.values())
@@ -127,11 +109,6 @@ def test_other_tests_of_the_session_stay_as_they_are(project: pytest.Pytester, n
     (mine,) = [one for one in found if one["fullName"].endswith("#test_own")]
     assert (mine["name"], mine["status"]) == ("test_own", "failed")
     assert labels(mine, "requirement") == []
-
-
-def test_command_writes_allure_results(node: TinyNode, tmp_path: Path) -> None:
-    main(["run", "--node-url", node.url, "--case", "groups::group-has-an-id", "--alluredir", str(tmp_path / "allure")])
-    assert in_folder(tmp_path / "allure")
 
 
 def test_command_without_allure_pytest_says_what_to_install(
