@@ -26,18 +26,6 @@ from conformance.run.options import SPELLINGS
 from conformance.verdict import Conversation, ConversationExchange, Exchange, Failure, Outcome, Verdict
 
 
-def test_each_form_has_an_option_of_its_name() -> None:
-    assert [SPELLINGS[form].flag for form in RENDERERS] == [
-        "--html",
-        "--summary",
-        "--badge",
-        "--junit",
-        "--dotenv",
-        "--annotations",
-        "--har",
-    ]
-
-
 def test_summary_tells_what_is_broken_where_and_how_to_see_it_again() -> None:
     told = markdown(results(PASSED, FAILED))
     assert told.startswith("# ❌ Conformance of `http://n`\n")
@@ -235,13 +223,6 @@ def test_report_without_a_form_says_which_there_are(
 ) -> None:
     assert main(["report", str(runs[0])]) == ExitCode.USAGE
     assert "--html or --summary or --badge" in capsys.readouterr().err
-
-
-def test_report_that_cannot_be_written_is_told(
-    runs: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["report", str(runs[0]), "--badge", str(tmp_path / "no" / "badge.json")]) == ExitCode.USAGE
-    assert "cannot be written: No such file or directory" in capsys.readouterr().err
 
 
 def test_failed_writing_names_the_file_that_was_asked_for(tmp_path: Path) -> None:
