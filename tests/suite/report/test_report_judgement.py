@@ -42,20 +42,20 @@ def test_check_for_nodes_that_choose_otherwise_does_not_count() -> None:
     assert (first.judgement, second.judgement) == (Judgement.PASS, Judgement.NOT_OFFERED)
 
 
-def test_requirement_whose_checks_were_not_all_selected_passes_in_part() -> None:
-    assert judged(a=Verdict.PASS)["A-010"].judgement is Judgement.PASS_IN_PART
-
-
-def test_requirement_whose_checks_were_not_selected_is_not_run() -> None:
-    assert judged(a=Verdict.PASS)["A-020"].judgement is Judgement.NOT_RUN
-
-
-def test_requirement_without_a_check_is_not_yet_covered() -> None:
-    assert judged(LISTED, a=Verdict.PASS, b=Verdict.PASS)["B-010"].judgement is Judgement.NOT_YET_COVERED
-
-
-def test_statement_that_nothing_judges_is_not_judged() -> None:
-    assert judged(a=Verdict.PASS)["B-020"].judgement is Judgement.NOT_JUDGED
+@pytest.mark.parametrize(
+    ("requirement", "verdicts", "expected"),
+    [
+        ("A-010", {"a": Verdict.PASS}, Judgement.PASS_IN_PART),
+        ("A-020", {"a": Verdict.PASS}, Judgement.NOT_RUN),
+        ("B-010", {"a": Verdict.PASS, "b": Verdict.PASS}, Judgement.NOT_YET_COVERED),
+        ("B-020", {"a": Verdict.PASS}, Judgement.NOT_JUDGED),
+    ],
+    ids=["not all checks selected", "no check selected", "no check written", "a statement that nothing judges"],
+)
+def test_requirement_without_all_of_its_checks(
+    requirement: str, verdicts: dict[str, Verdict], expected: Judgement
+) -> None:
+    assert judged(LISTED, **verdicts)[requirement].judgement is expected
 
 
 def test_restatement_has_the_verdict_of_what_it_restates() -> None:

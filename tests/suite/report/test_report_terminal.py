@@ -34,31 +34,8 @@ def test_passing_requirements_are_counted_apart_from_those_passing_in_part() -> 
     assert found["A"] == ["-", "-", "-", "-", "1", "1", "-", "1"]
 
 
-def test_failed_requirement_is_told_with_clause_and_departure() -> None:
-    text = shown(PASSED, FAILED)
-    assert "A-010 (must; Limits) The node counts." in text
-    assert "p::b: steps[1] call x: expected a [b] list; got nothing" in text
-    assert "by the same cases also A-020, A-030" in text
-
-
 def test_case_that_was_told_in_full_is_only_named() -> None:
     assert "      p::b\n" in terminal(results(PASSED, FAILED), ["p::b"])
-
-
-def test_failed_case_that_names_no_requirement_is_told() -> None:
-    assert "p::c: steps[1] call x" in shown(PASSED, outcome("p::c", Verdict.FAIL))
-
-
-def test_passing_run_tells_no_failures() -> None:
-    text = shown(PASSED)
-    assert "breaks" not in text
-    assert "The node conforms as far as these cases tell: 1 of 1 passed" in text
-
-
-def test_inconclusive_cases_and_faults_are_told() -> None:
-    text = shown(PASSED, outcome("p::b", Verdict.INCONCLUSIVE), faults=("p::z matches nothing",))
-    assert "Inconclusive: p::b: reason of p::b" in text
-    assert "Fault: p::z matches nothing" in text
 
 
 def test_inconclusive_cases_with_one_reason_are_told_at_once() -> None:
@@ -79,20 +56,37 @@ def test_cases_that_wait_for_one_that_failed_are_told_with_it(hint: str) -> None
     assert "Inconclusive: p::b and 1 more: blocked" in shown(PASSED, *blocked)
 
 
-def test_seed_node_and_number_of_requests_are_told() -> None:
-    text = shown(PASSED, FAILED, seed="42")
-    assert "seed 42; node http://n; profile node.yaml; 6 requests" in text
+UNSURE = outcome("p::b", Verdict.INCONCLUSIVE)
+COSTLY = replace(PASSED, charged_cents=3)
 
 
-def test_requirements_proved_in_part_are_mentioned() -> None:
-    assert "1 requirement is proved in part only" in shown(PASSED, FAILED)
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        (shown(PASSED, FAILED), "A-010 (must; Limits) The node counts."),
+        (shown(PASSED, FAILED), "p::b: steps[1] call x: expected a [b] list; got nothing"),
+        (shown(PASSED, FAILED), "by the same cases also A-020, A-030"),
+        (shown(PASSED, outcome("p::c", Verdict.FAIL)), "p::c: steps[1] call x"),
+        (shown(PASSED), "The node conforms as far as these cases tell: 1 of 1 passed"),
+        (shown(PASSED, UNSURE), "Inconclusive: p::b: reason of p::b"),
+        (shown(PASSED, faults=("p::z matches nothing",)), "Fault: p::z matches nothing"),
+        (shown(PASSED, FAILED, seed="42"), "seed 42; node http://n; profile node.yaml; 6 requests"),
+        (shown(PASSED, FAILED), "1 requirement is proved in part only"),
+        (
+            shown(COSTLY, replace(FAILED, case="q::b", charged_cents=4)),
+            "7 cents charged by the profile's prices: p 3, q 4",
+        ),
+        (
+            shown(replace(COSTLY, bought_cents=500), replace(FAILED, case="q::b")),
+            "3 cents charged by the profile's prices; 500 cents of credit bought: p 500",
+        ),
+    ],
+    ids=["clause", "departure", "others by the same case", "case without a statement", "passing run", "inconclusive",
+         "fault of the list", "seed and node", "proved in part", "charged by pack", "bought by pack"],
+)  # fmt: skip
+def test_terminal_tells(told: str, said: str) -> None:
+    assert said in told
 
 
-def test_charged_cents_are_told_by_pack() -> None:
-    text = shown(replace(PASSED, charged_cents=3), replace(FAILED, case="q::b", charged_cents=4))
-    assert "7 cents charged by the profile's prices: p 3, q 4" in text
-
-
-def test_bought_cents_are_told_by_pack() -> None:
-    text = shown(replace(PASSED, charged_cents=3, bought_cents=500), replace(FAILED, case="q::b"))
-    assert "3 cents charged by the profile's prices; 500 cents of credit bought: p 500" in text
+def test_passing_run_tells_no_failures() -> None:
+    assert "breaks" not in shown(PASSED)
