@@ -62,13 +62,6 @@ def test_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"service-conformance {version('service-conformance')}\n"
 
 
-def test_fault_of_a_file_begins_with_file_and_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "node.yaml"
-    path.write_text("limits: {rate: 3}\nlimts: {}\n", encoding="utf-8")
-    assert exit_code(["profile", "check", str(path)]) == 2
-    assert capsys.readouterr().err.startswith(f"{path}:2: limts: there is no such key")
-
-
 def test_selftest_takes_its_arguments_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     taken: list[Sequence[str]] = []
 

@@ -241,7 +241,7 @@ TEXTS_OF_A_NODE = {"all of these": EVERY, "markup of Rich": PAYLOADS["markup of 
 COMMANDS = {
     "doctor": ["doctor"],
     "init": ["init", "--try"],
-    "run": ["run", "--case", "groups::*", "--jobs", "1"],
+    "run": ["run", "--case", "groups::group-has-*", "--jobs", "1"],
 }
 
 
