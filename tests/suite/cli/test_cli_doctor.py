@@ -37,13 +37,7 @@ def profile(text: str) -> Profile:
     return Profile.model_validate_json(text)
 
 
-def everywhere(node: TinyNode, told: Told) -> None:
-    for path in ("get_node_chain_config", "get_api_payers", "list_groups", "openapi.json"):
-        node.faults[path] = _gives(told)
-
-
-def _gives(told: Told) -> Callable[[Asked], Told]:
-    return lambda _: told
+ASKED_FIRST = ("get_node_chain_config", "get_api_payers", "list_groups", "openapi.json")
 
 
 def test_node_that_a_run_can_judge_is_well(node: TinyNode) -> None:
@@ -87,25 +81,12 @@ def test_look_that_may_not_spend_makes_nothing(node: TinyNode) -> None:
     ],
 )
 def test_address_of_another_service_ends_the_run(node: TinyNode, told: Told, said: str) -> None:
-    everywhere(node, told)
+    node.faults |= dict.fromkeys(ASKED_FIRST, lambda _: told)
 
     (found,) = findings(node).values()
 
     assert (found.state, found.ends_run) == (State.WRONG, True)
     assert said in found.found
-
-
-def test_service_that_asks_for_keys_everywhere_is_left_to_the_cases(node: TinyNode) -> None:
-    everywhere(node, Told(401, {"title": "no key"}))
-
-    assert (findings(node)["address"].state, findings(node)["address"].ends_run) == (State.DOUBTFUL, False)
-
-
-def test_one_endpoint_that_fails_is_left_to_the_cases(node: TinyNode) -> None:
-    node.faults["get_node_chain_config"] = always(500)
-    node.faults["get_api_payers"] = always(200, [])
-
-    assert findings(node)["address"].state is State.WELL
 
 
 def test_brand_word_that_the_description_contradicts_ends_the_run(node: TinyNode) -> None:
@@ -118,24 +99,30 @@ def test_brand_word_that_the_description_contradicts_ends_the_run(node: TinyNode
     assert "slug: acme" in found.mend
 
 
-def test_brand_path_that_is_missing_without_other_evidence_is_left_to_the_cases(node: TinyNode) -> None:
-    node.faults["get_service_action_ipfs_id"] = always(404)
-    node.faults["openapi.json"] = always(404)
+@pytest.mark.parametrize(
+    ("faults", "check", "state", "ends"),
+    [
+        (dict.fromkeys(ASKED_FIRST, always(401, {"title": "no key"})), "address", State.DOUBTFUL, False),
+        ({"get_node_chain_config": always(500), "get_api_payers": always(200, [])}, "address", State.WELL, False),
+        ({"get_service_action_ipfs_id": always(404), "openapi.json": always(404)}, "brand word", State.WRONG, False),
+        ({"add_group": always(402, {"title": "no credit"})}, "credit", State.WRONG, True),
+        ({"add_group": always(500)}, "credit", State.WRONG, False),
+    ],
+    ids=["keys asked for everywhere", "one endpoint fails", "no brand path and no description", "no credit",
+         "write fails otherwise"],
+)  # fmt: skip
+def test_only_what_leaves_nothing_to_judge_ends_the_run(
+    node: TinyNode, faults: dict[str, Callable[[Asked], Told]], check: str, state: State, *, ends: bool
+) -> None:
+    node.faults |= faults
 
-    assert (findings(node)["brand word"].state, findings(node)["brand word"].ends_run) == (State.WRONG, False)
+    found = findings(node)[check]
+
+    assert (found.state, found.ends_run) == (state, ends)
 
 
-def test_account_without_credit_ends_the_run(node: TinyNode) -> None:
-    node.faults["add_group"] = always(402, {"title": "no credit"})
-
-    assert findings(node)["credit"].ends_run
+def test_credit_is_not_looked_at_where_the_node_has_none(node: TinyNode) -> None:
     assert "credit" not in findings(node, profile('{"accounts": {"credits": null}}'))
-
-
-def test_write_that_fails_otherwise_is_left_to_the_cases(node: TinyNode) -> None:
-    node.faults["add_group"] = always(500)
-
-    assert (findings(node)["credit"].state, findings(node)["credit"].ends_run) == (State.WRONG, False)
 
 
 @pytest.mark.parametrize(

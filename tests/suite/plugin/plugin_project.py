@@ -33,6 +33,8 @@ cases:
     needs: [chain_rpc]
     steps: [{account: a}, {list: list_groups}]
 """
+ONE_CASE = PACK.partition("  - id: fails")[0]
+"""The same pack with the case that passes alone."""
 ELSEWHERE = """
 import conformance.run.selection
 from pathlib import Path

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from plugin_project import ONE_CASE
 from tiny_node import TinyNode
 
 TOGETHER = (
@@ -37,15 +38,6 @@ import httpx
 def test_balance_of_a_new_account(conformance_node, conformance_account):
     url = f"{conformance_node.api_url}/billing/balance"
     assert httpx.get(url, headers={"X-Api-Key": conformance_account.api_key}).json()["balance_cents"] > 0
-"""
-PACK = """\
-pack: trial
-title: A trial
-cases:
-  - id: passes
-    title: This one passes
-    requirements: [GRP-010]
-    steps: [{account: a}, {list: list_groups, expect: {"": []}}]
 """
 
 
@@ -82,7 +74,7 @@ def runs(python: Path, folder: Path, arguments: Sequence[str], **environment: st
 def project(tmp_path: Path) -> Path:
     (tmp_path / "test_plain.py").write_text("def test_one(): pass\n", encoding="utf-8")
     (tmp_path / "test_client.py").write_text(CLIENT, encoding="utf-8")
-    (tmp_path / "trial.yaml").write_text(PACK, encoding="utf-8")
+    (tmp_path / "trial.yaml").write_text(ONE_CASE, encoding="utf-8")
     return tmp_path
 
 

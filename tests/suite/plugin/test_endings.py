@@ -10,7 +10,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from plugin_project import cases, results, run, run_apart, run_bundled, verdicts
+from plugin_project import ONE_CASE, cases, results, run, run_apart, run_bundled, verdicts
 from tiny_node import Asked, TinyNode, Told, always
 
 from conformance.endpoints.client import Target
@@ -41,9 +41,6 @@ def test_run_whose_processes_die_is_interrupted(project: pytest.Pytester, node: 
 
 
 def test_run_that_stops_early_does_not_conform(project: pytest.Pytester, node: TinyNode) -> None:
-    pack = (project.path / "packs" / "trial.yaml").read_text(encoding="utf-8")
-    order = pack.replace("  - id: passes", "  - id: later", 1)
-    (project.path / "packs" / "trial.yaml").write_text(order, encoding="utf-8")
     node.faults["list_groups"] = always(500)
 
     run(project, "--node-url", node.url, "-x", "--output", "out")
@@ -144,8 +141,7 @@ CRASHES = {
 @pytest.fixture
 def passing(project: pytest.Pytester) -> pytest.Pytester:
     """A project whose only case passes, with results of an earlier run."""
-    pack = project.path / "packs" / "trial.yaml"
-    pack.write_text(pack.read_text(encoding="utf-8").partition("  - id: fails")[0], encoding="utf-8")
+    (project.path / "packs" / "trial.yaml").write_text(ONE_CASE, encoding="utf-8")
     (project.path / "out").mkdir()
     (project.path / "out" / "results.json").write_text("of an earlier run", encoding="utf-8")
     return project

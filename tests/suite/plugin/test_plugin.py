@@ -6,7 +6,7 @@ import json
 from textwrap import dedent
 
 import pytest
-from plugin_project import ALL, PACK, quiet, results, run, run_apart, run_bundled, verdicts
+from plugin_project import ALL, ONE_CASE, PACK, cases, quiet, results, run, run_apart, run_bundled, verdicts
 from tiny_node import TinyNode
 
 pytest_plugins = ["pytester"]
@@ -82,7 +82,7 @@ def test_pack_with_a_fault_runs_nothing_and_tells_file_and_line(project: pytest.
 
 def test_packs_of_one_s_own_run_beside_the_shipped_ones(project: pytest.Pytester, node: TinyNode) -> None:
     (project.path / "mine").mkdir()
-    own = PACK.replace("pack: trial", "pack: own").split("  - id: fails")[0]
+    own = ONE_CASE.replace("pack: trial", "pack: own")
     (project.path / "mine" / "own.yaml").write_text(own, encoding="utf-8")
 
     result = run(project, "--node-url", node.url, "--pack-dir", "mine", "--pack", "own", "--output", "out")
@@ -94,16 +94,13 @@ def test_packs_of_one_s_own_run_beside_the_shipped_ones(project: pytest.Pytester
 
 
 def test_cases_of_one_name_in_packs_outside_the_root_are_all_counted(project: pytest.Pytester, node: TinyNode) -> None:
-    only = PACK.split("  - id: fails", maxsplit=1)[0]
-    (project.path / "packs" / "trial.yaml").write_text(only, encoding="utf-8")
-    (project.path / "packs" / "other.yaml").write_text(only.replace("pack: trial", "pack: other"), encoding="utf-8")
+    (project.path / "packs" / "trial.yaml").write_text(ONE_CASE, encoding="utf-8")
+    (project.path / "packs" / "other.yaml").write_text(ONE_CASE.replace("pack: trial", "pack: other"), encoding="utf-8")
     root = project.mkdir("elsewhere")
 
     run(project, "--node-url", node.url, "--rootdir", str(root), "--output", "out")
 
-    cases = results(project)["cases"]
-    assert isinstance(cases, list)
-    assert [case["case"] for case in cases] == ["other::passes", "trial::passes"]
+    assert [case["case"] for case in cases(project)] == ["other::passes", "trial::passes"]
 
 
 def test_usage_error_leaves_no_folder(project: pytest.Pytester, node: TinyNode) -> None:
