@@ -46,7 +46,9 @@ def labels(result: dict[str, Any], name: str) -> list[str]:
     return [label["value"] for label in result["labels"] if label["name"] == name]
 
 
-def test_every_verdict_has_its_allure_status(reported: dict[str, Any]) -> None:
+def test_every_case_has_the_status_of_its_verdict_its_duration_and_a_history_of_its_own(
+    reported: dict[str, Any],
+) -> None:
     assert {name: result["status"] for name, result in reported.items()} == {
         "passes": "passed",
         "fails[x]": "failed",
@@ -54,6 +56,9 @@ def test_every_verdict_has_its_allure_status(reported: dict[str, Any]) -> None:
         "teaches-nothing": "broken",
         "not-offered": "skipped",
     }
+    assert all(result["stop"] >= result["start"] for result in reported.values())
+    assert any(result["stop"] > result["start"] for result in reported.values())
+    assert len({result["historyId"] for result in reported.values()}) == len(reported), "rows are no retries"
 
 
 def test_known_failure_is_marked_and_leads_to_its_link(reported: dict[str, Any]) -> None:
@@ -75,10 +80,6 @@ def test_case_carries_its_statements_their_clauses_and_a_severity(reported: dict
     ]
 
 
-def test_rows_of_one_case_are_no_retries_of_each_other(reported: dict[str, Any]) -> None:
-    assert len({result["historyId"] for result in reported.values()}) == len(reported)
-
-
 def test_failure_says_what_came_and_attaches_the_exchange_without_keys(
     reported: dict[str, Any], project: pytest.Pytester, node: TinyNode
 ) -> None:
@@ -94,11 +95,6 @@ def test_failure_says_what_came_and_attaches_the_exchange_without_keys(
     assert node.groups
     written = "".join(path.read_text("utf-8") for path in (project.path / "allure").iterdir())
     assert not [key for key in node.groups if key in written]
-
-
-def test_durations_are_those_of_the_cases(reported: dict[str, Any]) -> None:
-    assert all(result["stop"] >= result["start"] for result in reported.values())
-    assert any(result["stop"] > result["start"] for result in reported.values())
 
 
 def test_other_tests_of_the_session_stay_as_they_are(project: pytest.Pytester, node: TinyNode) -> None:

@@ -78,9 +78,10 @@ def test_cases_past_the_third_are_counted() -> None:
     assert told.splitlines()[-1] == "and 2 more cases"
 
 
-def test_failing_case_without_a_statement_is_an_annotation() -> None:
-    found = commands(workflow_commands(results(PASSED, outcome("own::c", Verdict.FAIL))))
-    assert [title for title, _ in found] == ["own::c failed"]
+@pytest.mark.parametrize("case", ["own::c", "own::c[a, b: 5%]"], ids=["plain", "escaped as a property"])
+def test_failing_case_without_a_statement_is_an_annotation(case: str) -> None:
+    found = commands(workflow_commands(results(PASSED, outcome(case, Verdict.FAIL))))
+    assert [title for title, _ in found] == [f"{case} failed"]
 
 
 def test_run_that_conforms_has_no_annotation() -> None:
@@ -92,8 +93,3 @@ def test_run_that_shows_no_broken_statement_tells_why_it_is_not_green(made: Resu
     ((title, message),) = commands(workflow_commands(made))
     assert title == "The node is not shown to conform"
     assert message.splitlines() == [made.sentence, *made.faults]
-
-
-def test_title_is_escaped_as_a_property() -> None:
-    ((title, _),) = commands(workflow_commands(results(outcome("own::c[a, b: 5%]", Verdict.FAIL))))
-    assert title == "own::c[a, b: 5%] failed"
