@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -21,16 +21,17 @@ from conformance.run.options import SPELLINGS
 
 CASE = "account_keys::creation-returns-the-key"
 EARLIER = str(Path(__file__).parents[1] / "report" / "results_format_1.json")
+ASCII = {"PYTHONIOENCODING": "ascii"}
 C_LOCALE = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 NO_ROOM = b"service-conformance: [Errno 28] No space left on device\n"
 
 
 def service_conformance(
-    *arguments: str, stdout: IO[bytes] | int = subprocess.PIPE, **variables: str
+    *arguments: str, stdout: IO[bytes] | int = subprocess.PIPE, environment: Mapping[str, str] = {}
 ) -> subprocess.CompletedProcess[bytes]:
     command = [sys.executable, "-m", "conformance", *arguments]
     return subprocess.run(  # noqa: S603 - our own text
-        command, stdout=stdout, stderr=subprocess.PIPE, check=False, env={**os.environ, **variables}
+        command, stdout=stdout, stderr=subprocess.PIPE, check=False, env={**os.environ, **environment}
     )
 
 
@@ -74,7 +75,7 @@ COMMANDS = {
 @pytest.mark.parametrize("command", COMMANDS)
 def test_encoding_of_the_console_changes_no_exit_code(command: str, files: Path) -> None:
     arguments, code = COMMANDS[command]
-    done = service_conformance(*(one.format(files) for one in arguments), PYTHONIOENCODING="ascii")
+    done = service_conformance(*(one.format(files) for one in arguments), environment=ASCII)
     assert (done.returncode, done.stderr) == (code, b"")
     assert done.stdout
 
@@ -84,7 +85,7 @@ def run_of_a_case(node: TinyNode, folder: Path) -> list[str]:
 
 
 def test_run_on_a_console_without_signs_ends_as_its_results_say(node: TinyNode, tmp_path: Path) -> None:
-    done = service_conformance(*run_of_a_case(node, tmp_path), PYTHONIOENCODING="ascii")
+    done = service_conformance(*run_of_a_case(node, tmp_path), environment=ASCII)
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"conforms as far as these cases tell" in done.stdout
     assert results(tmp_path) == (True, 0)
@@ -99,29 +100,36 @@ def test_run_on_a_console_without_signs_ends_as_its_results_say(node: TinyNode, 
     ],
 )
 def test_signs_are_spelt_out_where_the_console_lacks_them(encoding: str, shown: bytes, files: Path) -> None:
-    done = service_conformance("profile", "check", str(files / "node.yaml"), PYTHONIOENCODING=encoding)
+    done = service_conformance("profile", "check", str(files / "node.yaml"), environment={"PYTHONIOENCODING": encoding})
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"brand.title: " + shown + b"\n" in done.stdout
 
 
 def test_documents_for_programs_are_utf_8_on_any_console() -> None:
-    packs = service_conformance("packs", "--pack", "groups", "--json", PYTHONIOENCODING="ascii").stdout
+    packs = service_conformance("packs", "--pack", "groups", "--json", environment=ASCII).stdout
     assert json.loads(packs.decode("utf-8"))
     known = service_conformance(
-        "known", "from", EARLIER, "--link", "https://x", "--reason", "Élan ✓", PYTHONIOENCODING="cp1252"
+        "known",
+        "from",
+        EARLIER,
+        "--link",
+        "https://x",
+        "--reason",
+        "Élan ✓",
+        environment={"PYTHONIOENCODING": "cp1252"},
     )
     assert {entry["reason"] for entry in yaml.safe_load(known.stdout.decode("utf-8"))["known"]} == {"Élan ✓"}
 
 
 @pytest.mark.parametrize("arguments", [["profile", "check", "{}/node.yaml"], ["profile", "schema"]])
 def test_files_are_utf_8_whatever_the_locale(arguments: Sequence[str], files: Path) -> None:
-    done = service_conformance(*(one.format(files) for one in arguments), **C_LOCALE)
+    done = service_conformance(*(one.format(files) for one in arguments), environment=C_LOCALE)
     assert (done.returncode, done.stderr) == (0, b"")
 
 
 @pytest.mark.parametrize("arguments", [["profile", "schema"], ["profile", "check", str(REFERENCE_FILE)]])
 def test_reader_that_leaves_early_sees_no_traceback(arguments: list[str], unread: IO[bytes]) -> None:
-    done = service_conformance(*arguments, stdout=unread, PYTHONUNBUFFERED="")
+    done = service_conformance(*arguments, stdout=unread, environment={"PYTHONUNBUFFERED": ""})
     assert (done.returncode, done.stderr) == (5, b"")
 
 

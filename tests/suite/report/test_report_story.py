@@ -87,7 +87,7 @@ def test_story_tells_the_steps_that_concern_the_failing_request() -> None:
 def test_story_tells_the_requests_that_failed_beside_the_first() -> None:
     bearer = replace(CONVERSATION.exchanges[8], request_headers={"Authorization": "Bearer ${API_KEY_7}"})
     more = tuple(
-        asked("add_group", by=by, status=403, answer=REFUSAL) for by in ("API_KEY_1", "API_KEY_2", "API_KEY_1")
+        asked("add_group", by=by, status=403, answer=REFUSAL) for by in ("API_KEY_1", "API_KEY_1", "API_KEY_2")
     )
     exchanges = (*CONVERSATION.exchanges, bearer, *more)
     told = story(replace(CONVERSATION, exchanges=exchanges, others=(10, 11, 12, 13)))
@@ -97,7 +97,7 @@ def test_story_tells_the_requests_that_failed_beside_the_first() -> None:
         "too: alice: add_group → 403, not-permitted: no group lists it",
         "too: bob: add_group → 403, not-permitted: no group lists it",
         "too: 1 more",
-    )
+    ), "equal lines are told once"
 
 
 def test_failures_that_the_story_tells_are_not_told_once_more() -> None:
