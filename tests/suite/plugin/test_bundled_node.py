@@ -27,29 +27,6 @@ from conformance.values.addresses import CORE
 ALICE = {"account_name": "alice", "account_description": "of a test"}
 
 
-def test_processes_of_a_bundled_node_get_no_key_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
-    own = {
-        "SUITE_FUNDER_KEY": "f" * 64,
-        "REFERENCE_NODE_ROOT_SECRET": "0123456789abcdef" * 4,
-        "STRIPE_SECRET_KEY": "sk_live_1",
-    }
-    for name, value in own.items():
-        monkeypatch.setenv(name, value)
-
-    with BundledNode() as node:
-        node.wait_until_ready()
-        processes = {node.pid, *descendants(node.pid)}
-        held = [
-            file.read_text()
-            for pid in processes
-            for file in (Path(f"/proc/{pid}/environ"), Path(f"/proc/{pid}/cmdline"))
-        ]
-
-    assert len(processes) > 1, "the processes of its sandbox"
-    assert any("PATH=" in text for text in held)
-    assert not [text for text in held if any(value in text or name in text for name, value in own.items())]
-
-
 def descendants(pid: int) -> set[int]:
     """The processes that a process has started, and theirs."""
     children = {
@@ -140,15 +117,35 @@ def test_node_that_does_not_end_is_killed(tmp_path: Path, monkeypatch: pytest.Mo
     assert started[0].returncode == -signal.SIGKILL
 
 
+KEYS_OF_THE_USER = {
+    "SUITE_FUNDER_KEY": "f" * 64,
+    "REFERENCE_NODE_ROOT_SECRET": "0123456789abcdef" * 4,
+    "STRIPE_SECRET_KEY": "sk_live_1",
+}
+
+
 @pytest.fixture(scope="module")
 def judged() -> Iterator[JudgedNode]:
-    """The nodes of a run in two processes."""
-    judged = JudgedNode(Options(jobs=2), "s")
+    """The nodes of a run in two processes, whose user has keys in the environment."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in KEYS_OF_THE_USER.items():
+            patch.setenv(name, value)
+        judged = JudgedNode(Options(jobs=2), "s")
     try:
         judged.wait_until_ready()
         yield judged
     finally:
         judged.stop()
+
+
+@pytest.mark.usefixtures("judged")
+def test_processes_of_bundled_nodes_get_no_key_of_the_user() -> None:
+    processes = descendants(os.getpid())
+    held = [Path(f"/proc/{pid}/{file}").read_text() for pid in processes for file in ("environ", "cmdline")]
+
+    assert len(processes) > 2, "the nodes, and the processes of their sandboxes"
+    assert any("PATH=" in text for text in held)
+    assert not [text for text in held if any(one in text for pair in KEYS_OF_THE_USER.items() for one in pair)]
 
 
 def test_each_process_gets_a_node_of_its_own(judged: JudgedNode) -> None:
