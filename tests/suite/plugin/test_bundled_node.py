@@ -44,7 +44,7 @@ def started_instead(monkeypatch: pytest.MonkeyPatch, *programs: list[str]) -> li
         started.append(real([sys.executable, "-c", *next(waiting)], **options))  # type: ignore[call-overload]
         return started[-1]
 
-    monkeypatch.setattr(bundled.subprocess, "Popen", start)
+    monkeypatch.setattr(subprocess, "Popen", start)
     return started
 
 

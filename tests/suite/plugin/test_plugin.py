@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import xml.etree.ElementTree as ET
 from textwrap import dedent
 
 import pytest
@@ -47,6 +48,17 @@ def test_every_verdict_has_its_pytest_outcome_and_its_word(project: pytest.Pytes
          "*::not-offered NOT OFFERED*"]
     )  # fmt: skip
     assert results(project)["exit_code"] == 1
+
+
+def test_junit_of_plain_pytest_counts_verdicts_as_that_of_the_report(project: pytest.Pytester, node: TinyNode) -> None:
+    run(project, "--node-url", node.url, "--junitxml", "pytest.xml", "--junit", "own.xml")
+
+    own = ET.parse(project.path / "own.xml").getroot()  # noqa: S314 - the suite's file
+    theirs = ET.parse(project.path / "pytest.xml").getroot()[0]  # noqa: S314 - pytest's file
+    counts = ("tests", "failures", "errors", "skipped")
+    assert [own.get(name) for name in counts] == [theirs.get(name) for name in counts] == ["5", "2", "0", "2"]
+    (unsure,) = theirs.findall("./testcase[@name='teaches-nothing']/skipped")
+    assert "create_wallet" in (unsure.get("message") or "")
 
 
 def test_failure_prints_all_that_one_needs(project: pytest.Pytester, node: TinyNode) -> None:
