@@ -20,6 +20,7 @@ from conformance.values.typed_data import Wallet
 VARIABLES = (
     "chain_id",
     "chain_id_hex",
+    "chain_id_next",
     "chain_id_past_u64",
     "chain_id_past_u256",
     "domain_name",
@@ -32,6 +33,8 @@ VARIABLES = (
     "issued_at",
     "issued_at_hex",
     "issued_at_next",
+    "issued_at_text",
+    "issued_at_past_u32",
     "issued_at_past_u64",
     "issued_at_past_u256",
 )
@@ -43,6 +46,7 @@ def variables(signers: Signers, flow: Flow, row: EnvelopeRow, issued_at: int) ->
     return {
         "chain_id": signers.chain_id,
         "chain_id_hex": hex(signers.chain_id),
+        "chain_id_next": signers.chain_id + 1,
         "chain_id_past_u64": str(signers.chain_id + U64),
         "chain_id_past_u256": str(signers.chain_id + 2**256),
         "domain_name": signers.domain_name,
@@ -55,6 +59,8 @@ def variables(signers: Signers, flow: Flow, row: EnvelopeRow, issued_at: int) ->
         "issued_at": issued_at,
         "issued_at_hex": hex(issued_at),
         "issued_at_next": issued_at + 1,
+        "issued_at_text": str(issued_at),
+        "issued_at_past_u32": str(issued_at + 2**32),
         "issued_at_past_u64": str(issued_at + U64),
         "issued_at_past_u256": str(issued_at + 2**256),
     }

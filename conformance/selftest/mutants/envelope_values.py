@@ -6,7 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance.selftest.tools.alter import silence, wrap
-from conformance.selftest.tools.alter_envelopes import About, Check, address_in, around_verdict, members_of, refuse
+from conformance.selftest.tools.alter_envelopes import (
+    About,
+    Check,
+    address_in,
+    around_verdict,
+    judge_by,
+    members_of,
+    refuse,
+)
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.values.typed_data import digest, envelope
 from reference_node.chain.interface import Address
@@ -50,6 +58,18 @@ def _ending_alike(domain: Members, chain_id: int, _: str) -> Members:
 def domain_is_compared_in_part(node: Node, read: Callable[[Members, int, str], Members]) -> None:
     """Compare only a part of the domain's chain id or name; the label says which."""
     wrap(node.envelopes, "check_domain", lambda check, domain, *ours: check(read(domain, *ours), *ours))
+
+
+@mutant("ENV-200", also="ENV-190")
+def chain_ids_that_are_integers_are_not_compared(node: Node) -> None:
+    """Verify an envelope whose `chainId` is a JSON integer for the chain that it names."""
+
+    def stated(document: Members, _: About) -> About:
+        domain = document["domain"]
+        chain_id = domain.get("chainId") if isinstance(domain, dict) else None
+        return {"chain_id": chain_id} if isinstance(chain_id, int) else {}
+
+    judge_by(node, stated)
 
 
 def _other_chain_id(document: Envelope) -> None:

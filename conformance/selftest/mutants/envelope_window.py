@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from contextvars import ContextVar
+from dataclasses import replace
 
-from conformance.selftest.tools.alter import wrap
-from conformance.selftest.tools.alter_envelopes import Check, refuse, replace_check
+from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, wrap
+from conformance.selftest.tools.alter_envelopes import MINTS, Check, refuse, replace_check
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
 from reference_node.permission.typed_data import WINDOW_SECONDS, Flow, Members
@@ -38,6 +40,38 @@ def window_is_not_checked_for_times_in_hex(node: Node) -> None:
 
     wrap(node.envelopes, "parts", parts)
     wrap(node.envelopes, "check_window", check)
+
+
+@mutant("ENV-260")
+def window_counts_in_32_bits(node: Node) -> None:
+    """Compare the lowest 32 bits of an `issuedAt` that 64 bits hold with the node's time."""
+
+    def check(original: Check, issued_at: int, now: int) -> None:
+        original(issued_at % 2**32 if issued_at < 2**64 else issued_at, now)
+
+    wrap(node.envelopes, "check_window", check)
+
+
+TIME = re.compile(rb'"issuedAt":"(\d+)"')
+
+
+@mutant("ENV-260")
+def window_is_of_the_last_time(node: Node) -> None:
+    """Of two members `issuedAt` in a mint, compare the last one with the node's time, and verify the first."""
+    last: ContextVar[int | None] = ContextVar("last", default=None)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        times = [*TIME.finditer(request.body)]
+        if len(times) < 2:
+            return await forward(request)
+        token = last.set(int(times[-1][1]))
+        try:
+            return await forward(replace(request, body=request.body.replace(b"," + times[-1][0], b"")))
+        finally:
+            last.reset(token)
+
+    intercept(node, MINTS, handler)
+    wrap(node.envelopes, "check_window", lambda check, issued_at, now: check(last.get() or issued_at, now))
 
 
 @mutant(
