@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from conformance.cases import Judge, case
+from conformance.endpoints.requests import OutgoingRequest
 from conformance.service.acceptance import must_accept
 from conformance.service.accounts import ChainSecuredAccount
 from conformance.service.admin_writes import writes_by_admin
@@ -20,7 +21,9 @@ from conformance.service.node import Node
 from conformance.service.pkps import Pkp
 from conformance.service.refusal import must_refuse
 from conformance.service.session import DESCRIPTION
+from conformance.service.suite_wallet import SuiteWallet
 from conformance.values.ids import is_checked_address
+from conformance.values.json_text import parse
 from conformance.values.json_values import MISSING, member, pluck, printed, same_hex
 
 MINT = "create_wallet_with_signature"
@@ -44,31 +47,58 @@ def mints(judge: Judge, node: Node) -> None:
         judge.that(not same_hex(address, carol.address), "another wallet than the signer's", address)
 
 
-@case("wrong-signer", requirements=["MINT-020"])
+@case("wrong-signer", requirements=["MINT-020", "ENV-220"])
 def wrong_signer(judge: Judge, node: Node) -> None:
-    """A signature of another wallet mints nothing."""
+    """A signature of another wallet mints nothing, nor does one that has minted, beside a later time."""
     carol, mallory = node.wallets.new("carol"), node.wallets.new("mallory")
-    control = node.session.accept(node.minting.request(MINT, carol))[1]
+    signed, later = (sign_envelope(node.session, "CreateWallet", carol, issued=issued) for issued in (0, 10))
+    control = node.session.accept(node.session.request(MINT, **signed.members))[1]
+    with judge.apart("MINT-020", "ENV-220"):
+        request = node.session.request(MINT, **replace(later, signature=signed.signature).members)
+        must_refuse(node.session, request, ["any"], control=control, unchanged=[])
     signed_by_another = sign_envelope(node.session, "CreateWallet", carol, signed_by=mallory)
     names_another = sign_envelope(node.session, "CreateWallet", carol, address=mallory.address)
     for envelope in (signed_by_another, names_another):
-        with judge.apart():
+        with judge.apart("MINT-020"):
             request = node.session.request(MINT, **envelope.members)
             must_refuse(node.session, request, ["any"], control=control, unchanged=[])
 
 
-@case("again", requirements=["MINT-180"])
+def issued_at(request: OutgoingRequest) -> object:
+    """When the envelope of a request was issued."""
+    data = request.members["typed_data"]
+    return member(member(parse(data) if isinstance(data, str) else data, "message"), "issuedAt")
+
+
+def requests_of_one_second(node: Node, *signers: SuiteWallet) -> list[OutgoingRequest]:
+    """Mints that these wallets sign with the same `issuedAt`."""
+    while True:
+        requests = [node.minting.request(MINT, signer) for signer in signers]
+        if len({*map(issued_at, requests)}) == 1:
+            return requests
+
+
+@case("again", requirements=["MINT-180", "MINT-010"])
 def again(judge: Judge, node: Node) -> None:
-    """The same request again, and several times at the same moment, gives another wallet and another path each time."""
-    request = node.minting.request(MINT, node.wallets.new("carol"))
+    """The same request again, and several times at the same moment, gives another wallet and another path each time.
+
+    So does one that another wallet has signed in the same second.
+    """
+    request, of_dave = requests_of_one_second(node, node.wallets.new("carol"), node.wallets.new("dave"))
     minted = [node.session.accept(request)[0].value]
-    with judge():
-        minted += [node.session.accept(request)[0].value for _ in range(3)]
+    with judge("MINT-180"):
+        minted += [node.session.accept(request)[0].value for _ in range(2)]
         for answer in send_at_once(node.session, [request] * 6):
             must_accept(answer)
             minted.append(answer.value)
         for name in ("wallet_address", "derivation_path"):
             judge.distinct(pluck(minted, name), f"values of {name} in the answers to one envelope")
+    with judge("MINT-010"):
+        minted.append(node.session.accept(of_dave)[0].value)
+        for name in ("wallet_address", "derivation_path"):
+            judge.distinct(
+                pluck(minted, name), f"values of {name}, the last of another wallet's envelope of that second"
+            )
 
 
 @case("listed-nowhere", requirements=["MINT-010", "MINT-180"], needs=["managed_accounts"])
@@ -131,10 +161,13 @@ def registered_by_the_admin(judge: Judge, node: Node) -> None:
     ],
 )
 def listed_over_http(judge: Judge, node: Node) -> None:
-    """The node lists a minted wallet once it is registered, with the name and description given to the contract."""
+    """The node lists a minted wallet once it is registered, with the name and description given to the contract.
+
+    Whoever had it minted: another wallet than the admin that registers it.
+    """
     on, bob = one_group(node), node.accounts.new().key
     account = node.accounts.converted(on.alice, node.wallets.new("carol"))
-    minted = node.minting.wallet(account.admin)
+    minted = node.minting.wallet(node.wallets.new("dave"))
     before, of_bob = node.pkps.list(on.key), node.pkps.list(bob)
     with judge("PKP-080"):
         known = [one for one in pluck(before, "wallet_address") if same_hex(one, minted.address)]

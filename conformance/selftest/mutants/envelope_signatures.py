@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from conformance.selftest.tools.alter_envelopes import About, Check, around_verdict
+from conformance.selftest.tools.alter_envelopes import About, Check, address_in, around_verdict
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.variants.other_envelope_forms import other_envelope_forms
 from reference_node.node import Node
@@ -89,6 +89,24 @@ def last_bytes_are_tried_both_ways(node: Node, least: int, *flows: Flow) -> None
             return original(data, f"{found[1]}{2 * least + 1 - int(found[2], 16):02x}", **about)
 
     around_verdict(node, verify, *flows)
+
+
+@mutant("MINT-020", also="BILL-240 ENV-150 ENV-220")
+def signers_are_known_by_their_signatures(node: Node) -> None:
+    """Take the wallet to which an accepted signature recovered for its signer, whatever it is sent with again."""
+    known: dict[str, object] = {}
+
+    def verify(original: Check, data: object, signature: object, about: About) -> object:
+        try:
+            signer = original(data, signature, **about)
+        except BadRequest as refused:
+            signer = known.get(str(signature))
+            if refused.code != "signature-mismatch" or signer is None or signer != address_in(data):
+                raise
+        known[str(signature)] = signer
+        return signer
+
+    around_verdict(node, verify)
 
 
 @mutant("ENV-380", also="ENV-210 ENV-220")

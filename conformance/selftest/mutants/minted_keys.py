@@ -107,13 +107,33 @@ def registered_wallets_are_in_every_group(node: Node) -> None:
     wrap(node.runs, "may_use", may_use)
 
 
-@mutant("MINT-040")
-def wallets_sign_for_who_had_them_minted_alone(node: Node) -> None:
-    """Refuse a registered wallet's key where another wallet than the account's admin had it minted."""
+def _minters(node: Node) -> Mapping[str, bytes | None]:
+    """Return who had each wallet minted, by its address; it grows with the mints."""
     minters: dict[str, bytes | None] = {}
 
     def note(request: Received, given: Answered) -> None:
         minters[json.loads(given.body)["wallet_address"]] = address_in(body_of(request)["typed_data"])
+
+    note_accepted(node, "create_wallet_with_signature", note)
+    return minters
+
+
+@mutant("MINT-030", also="PKP-080")
+def wallets_that_others_had_minted_are_not_listed(node: Node) -> None:
+    """Leave registered wallets out of lists that another wallet than the account's admin had minted."""
+    minters = _minters(node)
+
+    def wallets(view: Callable[..., list[Wallet]], account: int, *page: int) -> list[Wallet]:
+        own = (None, node.accounts.account(account).admin_wallet)
+        return [one for one in view(account, *page) if minters.get(to_checksum_address(one.address)) in own]
+
+    wrap(node.accounts, "wallets", wallets)
+
+
+@mutant("MINT-040")
+def wallets_sign_for_who_had_them_minted_alone(node: Node) -> None:
+    """Refuse a registered wallet's key where another wallet than the account's admin had it minted."""
+    minters = _minters(node)
 
     def key_of(original: Callable[[Run, bytes], bytes], run: Run, pkp: bytes) -> bytes:
         key = original(run, pkp)
@@ -122,7 +142,6 @@ def wallets_sign_for_who_had_them_minted_alone(node: Node) -> None:
             raise HostRefusal("another wallet had this one minted")
         return key
 
-    note_accepted(node, "create_wallet_with_signature", note)
     wrap(node.runs, "wallet_key", key_of)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import secrets
+from collections import Counter
 from collections.abc import Callable
 
 from eth_utils.address import to_checksum_address
@@ -182,6 +183,23 @@ def mints_of_one_second_share_their_wallet(node: Node) -> None:
 
     note_accepted(node, WALLET_MINT, of_wallet)
     intercept(node, KEY_MINT, of_key)
+
+
+@mutant("MINT-010", also="MINT-030 PKP-110 WSIG-080")
+def paths_are_numbered_by_second(node: Node) -> None:
+    """Answer the first mint of a wallet in a second, and the second one, with what any other wallet's got there."""
+    counted: Counter[str] = Counter()
+    paths: dict[tuple[str, int], Answered] = {}
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if not given.accepted:
+            return given
+        message = members(members(body_of(request).get("typed_data")).get("message"))
+        counted[str(message)] += 1
+        return paths.setdefault((str(message["issuedAt"]), counted[str(message)]), given)
+
+    intercept(node, WALLET_MINT, handler)
 
 
 @mutant("MINT-040")
