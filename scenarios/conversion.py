@@ -332,7 +332,7 @@ def old_key_writes_no_groups(judge: Judge, node: Node) -> None:
     writes: list[tuple[Accepted, dict[str, object]]] = [
         (added.accepted, {}),
         (node.groups.remove(alice, added.id), {"group_id": g}),
-        (node.groups.update(alice, h, pkp_ids=[], cid_hashes=[]), {}),
+        (node.groups.update(alice, h, pkp_ids=[], cid_hashes=[]), {"name": "again"}),
         (node.groups.add_pkp(alice, h, q.id), {"group_id": g}),
         (node.groups.add_action(alice, h, b), {"action_ipfs_cid": c}),
         (node.groups.remove_pkp(alice, g, p.id), {"group_id": h, "pkp_id": q.id}),

@@ -6,12 +6,20 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from conformance.selftest.tools.accounts import Write
-from conformance.selftest.tools.alter import wrap
-from conformance.selftest.tools.alter_contract import Sent, account_behind, around_conversion, change_contract
+from conformance.selftest.tools.accounts import Write, change_list
+from conformance.selftest.tools.alter import Answered, Received, body_of, change_refused, wrap
+from conformance.selftest.tools.alter_contract import (
+    Sent,
+    account_behind,
+    around_conversion,
+    change_contract,
+    converted_accounts,
+)
+from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.interface import Address
 from reference_node.node import Node
+from reference_node.permission.keys import key_hash, parse_key
 
 
 def old_key_lives(
@@ -76,6 +84,27 @@ def old_key_writes_on(node: Node) -> None:
 def old_key_keeps_one_write(node: Node, function: str) -> None:
     """Let the old master key read, run and do `{function}` after it, and no other write: the node takes it."""
     old_key_lives(node, function)
+
+
+@mutant("MODE-110", also="CHAIN-050 ERR-080 ERR-150 MODE-050 MODE-360")
+def refused_updates_by_the_old_key_rename_groups(node: Node) -> None:
+    """List a group of a converted account by the name that a refused update by its old master key gave it."""
+    converted = converted_accounts(node)
+    names: dict[tuple[int, int], str] = {}
+
+    def note(request: Received, given: Answered) -> Answered:
+        secret, told = parse_key(presented(request)), body_of(request)
+        account = key_hash(secret) if secret else 0
+        if account in converted:
+            names[account, int(str(told["group_id"]))] = str(told["name"])
+        return given
+
+    change_refused(node, "update_group", note)
+    change_list(
+        node,
+        "groups",
+        lambda account, found: [one._replace(name=names.get((account, one.id), one.name)) for one in found],
+    )
 
 
 @mutant("MODE-280", "MODE-290")
