@@ -426,13 +426,13 @@ def runs_are_charged_after_conversion(judge: Judge, node: Node) -> None:
 
 @case(
     "runs-on-bought-credit",
-    requirements=["BILL-190", "BILL-320", "MINT-140"],
+    requirements=["BILL-190", "BILL-320", "MINT-140", "MINT-200"],
     needs=[*BUYS, "chain_rpc", "funded_wallet"],
 )
 def runs_on_bought_credit(judge: Judge, node: Node) -> None:
     """A ChainSecured account that has bought nothing runs nothing; its usage key runs on what its wallet has bought.
 
-    A usage key of which only the half is attached runs nothing, either.
+    A further usage key costs the wallet nothing to mint, and runs nothing as long as only the half of it is attached.
     """
     dana, action = node.accounts.by_wallet(node.wallets.new("carol")), node.actions.prepared("hello")
     node.contract.write(dana.admin, "add_group", dana.hash, node.label, "d", [ALL_PKPS], [action.hash])
@@ -457,6 +457,8 @@ def runs_on_bought_credit(judge: Judge, node: Node) -> None:
         run = node.runs.must_succeed(node.runs.request(runner.key, action.code))
         meter.must_have_charged("a run by a usage key")
     half = node.minting.usage_key(dana.admin)
+    with judge.apart("MINT-200"):
+        meter.must_be_as_it_was("a mint with the wallet's signature")
     with judge.apart("MINT-140"):
         if node.session.target.profile_value("chain.attach_order") == "any":  # otherwise it is reverted
             node.minting.attach(dana, half, executes)

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import cycle, product
 
 from conformance.cases import Judge, case
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import ChainReverted
+from conformance.profile import read_aside
 from conformance.service.acceptance import Accepted, must_accept
 from conformance.service.admin_writes import writes_by_admin
 from conformance.service.at_once import send_at_once
@@ -34,6 +36,7 @@ from conformance.values.json_values import MISSING, member, pluck, printed, same
 MINT = "add_usage_api_key_with_signature"
 MANAGED = ("managed_accounts",)
 ON_CHAIN = ("chain_rpc", "funded_wallet")
+ORDER = "chain.attach_order"
 OWN_HASH = {"chain.admin_hash_meaning": "api_key_hash"}
 ANY_KEY_LISTS = {"auth.usage_key_permission.lists": "any_key"}
 READS = ("list_groups", "list_api_keys")
@@ -296,7 +299,7 @@ def nothing_near_an_attached_key_opens(judge: Judge, node: Node) -> None:
     "attached-in-the-other-order",
     requirements=["MINT-120", "MINT-140"],
     needs=ON_CHAIN,
-    uses=[{"chain.attach_order": "any"}, ANY_KEY_LISTS],
+    uses=[{ORDER: "any"}, ANY_KEY_LISTS],
 )
 def attached_in_the_other_order(judge: Judge, node: Node) -> None:
     """With setUsageApiKey alone the key opens nothing; once its wallet is registered in the account, too, it does."""
@@ -316,7 +319,7 @@ def attached_in_the_other_order(judge: Judge, node: Node) -> None:
     "registration-comes-first",
     requirements=["MINT-140"],
     needs=ON_CHAIN,
-    uses=[{"chain.attach_order": "registration_first"}, ANY_KEY_LISTS],
+    uses=[{ORDER: "registration_first"}, ANY_KEY_LISTS],
 )
 def registration_comes_first(judge: Judge, node: Node) -> None:
     """Where the registration has to come first, setUsageApiKey before it is reverted."""
@@ -336,23 +339,41 @@ def registration_comes_first(judge: Judge, node: Node) -> None:
     on.opens_nothing()
 
 
-@case("attached-key-runs", requirements=["MINT-120"], needs=[*ON_CHAIN, *MANAGED], uses=[OWN_HASH])
+def may_be_set_first(node: Node) -> bool:
+    """Whether a vendor states that a usage key may be set before its wallet is registered."""
+    target = node.session.target
+    with read_aside():
+        return target.profile_value(ORDER) == "any" and ORDER not in target.profile.assumed
+
+
+@case("attached-key-runs", requirements=["MINT-120", "UKEY-310"], needs=[*ON_CHAIN, *MANAGED], uses=[OWN_HASH])
 def attached_key_runs(judge: Judge, node: Node) -> None:
-    """An attached key runs in the groups with which it was attached last, and in no other."""
+    """An attached key runs in the groups with which it was attached last, behind them `0` for all, and in no other.
+
+    It is set before its wallet is registered, where that is stated.
+    """
     x, y = (node.actions.prepared(mark=mark) for mark in "xy")
     alice = node.accounts.new().key
     p = node.pkps.create(alice)
-    g, h = bound(node, alice, [p], [x]), bound(node, alice, [p], [y])
+    g = bound(node, alice, [p], [x])
     account = node.accounts.converted(alice, node.wallets.new("carol"))
-    attached = node.minting.attached_key(account, Permissions(execute_in_groups=[g]))
-    with judge():
-        control = node.signing.must_sign(attached.key, x, p).accepted
-        node.signing.must_be_refused(attached.key, y, p, control=control, classes=["any"])
+    attached = node.minting.usage_key(account.admin)
+    steps = [
+        partial(node.minting.register, account, attached),
+        partial(node.minting.attach, account, attached, Permissions(execute_in_groups=[g, 0])),
+    ]
+    for step in reversed(steps) if may_be_set_first(node) else steps:
+        step()
+    with judge("MINT-120"):
+        node.signing.must_sign(attached.key, x, p)
+    writes_by_admin(node, account)("add_group", node.label, "made after the key", [p.id], [y.hash])
+    with judge.apart("UKEY-310"):
+        node.signing.must_sign(attached.key, y, p)
     with suppress(ChainReverted):  # whether a key can be attached again is silent
-        node.minting.attach(account, attached, Permissions(execute_in_groups=[h]))
-        with judge():
-            again = node.signing.must_sign(attached.key, y, p).accepted
-            node.signing.must_be_refused(attached.key, x, p, control=again, classes=["any"])
+        node.minting.attach(account, attached, Permissions(execute_in_groups=[g]))
+        with judge("MINT-120"):
+            again = node.signing.must_sign(attached.key, x, p).accepted
+            node.signing.must_be_refused(attached.key, y, p, control=again, classes=["any"])
 
 
 @case(

@@ -10,11 +10,20 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from conformance.selftest.tools.accounts import NOTHING, account_of, change_list
-from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, wrap
+from conformance.selftest.tools.accounts import NOTHING, account_of, change_list, whole
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    answer,
+    body_of,
+    intercept,
+    note_accepted,
+    wrap,
+)
 from conformance.selftest.tools.alter_contract import Sent, account_behind, change_contract
-from conformance.selftest.tools.alter_envelopes import MINTS
-from conformance.selftest.tools.alter_payments import take_also
+from conformance.selftest.tools.alter_envelopes import MINTS, address_in
+from conformance.selftest.tools.alter_payments import take, take_also
 from conformance.selftest.tools.api_keys import last_account_key, presented
 from conformance.selftest.tools.minted import Minted, follow_mints
 from conformance.selftest.tools.mutant import mutant, row
@@ -211,6 +220,14 @@ STORED = "KEYLIFE-010 MINT-150 SCOPE-010 UKEY-010"
             breaks="MINT-120",
             also=f"{STORED} SCOPE-030 SCOPE-040 SCOPE-050 UKEY-040 UKEY-060 UKEY-080",
         ),
+        row(
+            "without-a-wildcard-behind-groups",
+            lambda given: (
+                (*given[:12], tuple(filter(None, given[12])) or given[12]) if given[12][:1] != (0,) else given
+            ),
+            breaks="UKEY-310",
+            also="MINT-120 MINT-150",
+        ),
         row("balance-in-64-bits", lambda given: (*given[:3], given[3] % 2**64, *given[4:]), breaks="UKEY-380"),
         row(
             "add-groups-as-remove-groups",
@@ -238,6 +255,36 @@ def attached_key_is_stored_otherwise(node: Node, change: Callable[[Arguments], A
         return replace(sent, arguments=change(sent.arguments))
 
     change_contract(node, heard, {"set_usage_api_key"})
+
+
+@mutant("UKEY-310", also="CHAIN-050 EXEC-010 MINT-120 MINT-150 UKEY-280 UKEY-320")
+def attached_wildcards_are_spelt_out(node: Node) -> None:
+    """Let the contract hear the groups that there are in place of a `0` in what an attached key may execute."""
+
+    def heard(sent: Sent) -> Sent:
+        account, (owner, *_) = account_behind(node, sent.arguments[0]), sent.arguments
+        if account is None or account.managed or 0 not in sent.arguments[12]:
+            return sent
+        groups = tuple(group.id for group in whole(node.accounts.groups, owner))
+        return replace(sent, arguments=(*sent.arguments[:12], groups))
+
+    change_contract(node, heard, {"set_usage_api_key"})
+
+
+@mutant("MINT-120", also="EXEC-010 MINT-150 UKEY-260")
+def keys_set_before_their_registration_run_nothing(node: Node) -> None:
+    """Refuse every run with a minted key whose wallet was not registered yet when it was set."""
+    minted = follow_mints(node)
+    dead: set[int] = set()
+
+    def heard(sent: Sent) -> Sent:
+        path = minted.keys.get(sent.arguments[1])
+        if path is not None and not node.accounts.derivation_owner(path):
+            dead.add(sent.arguments[1])
+        return sent
+
+    change_contract(node, heard, {"set_usage_api_key"})
+    wrap(node.accounts, "can_run", lambda ask, hashed, *rest: hashed not in dead and ask(hashed, *rest))
 
 
 @mutant("MINT-120", also="CHAIN-050")
@@ -278,3 +325,15 @@ def expiration_by_another_clock(node: Node) -> None:
 def mints_cost_a_cent(node: Node) -> None:
     """Charge a mint to the account whose key it carries."""
     take_also(node, MINTS, lambda _: 1)
+
+
+@mutant("MINT-200")
+def mints_cost_their_signer_a_cent(node: Node) -> None:
+    """Charge a mint to the wallet that signs it."""
+
+    def charge(request: Received, _: Answered) -> None:
+        signer = address_in(body_of(request).get("typed_data"))
+        if signer is not None:
+            take(node, Address(signer), 1)
+
+    note_accepted(node, MINTS, charge)
