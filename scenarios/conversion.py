@@ -859,7 +859,7 @@ def all_stays_beside_the_admins_own_account(judge: Judge, node: Node) -> None:
 
 @case(
     "billing-follows",
-    requirements=["MODE-100", "BILL-320"],
+    requirements=["MODE-100", "BILL-320", "MODE-210"],
     needs=[*NEEDS, "billing"],
     uses=[
         {"billing.credits_after_conversion": "moved"},
@@ -868,24 +868,38 @@ def all_stays_beside_the_admins_own_account(judge: Judge, node: Node) -> None:
     ],
 )
 def billing_follows(judge: Judge, node: Node, payments: Payments) -> None:
-    """Right after the conversion billing answers for the new admin wallet, and charges are booked there."""
+    """Right after the conversion billing answers for the new admin wallet, and charges are booked there.
+
+    A second conversion, to another wallet, is refused and changes nothing of that.
+    """
     on, carol = one_group(node), node.wallets.new("carol")
     before = payments.balance(on.alice)
     node.signing.must_sign(on.key, on.x, on.p)
     judge.set_up(payments.balance(on.alice) < before, "a run that costs something before the conversion")
     asked = replace(node.session.request("balance"), headers=billing_auth(node.session, carol))
     own_before = payments.balance_by(asked)
+
+    def runs_on(cents: int) -> None:
+        try:
+            node.signing.must_sign(on.key, on.x, on.p)
+        except OutOfCredit as problem:
+            expected = f"a run that the {cents} cents of the account pay"
+            raise NotAccepted(expected, problem.got, problem.exchange) from None
+
     node.accounts.convert(on.alice, carol)
     with judge("MODE-100"):
         own = payments.balance_by(asked)
         judge.that(own != own_before, "the account's credits at its new admin wallet's disposal", own)
-        try:
-            node.signing.must_sign(on.key, on.x, on.p)
-        except OutOfCredit as problem:
-            raise NotAccepted(f"a run that the {own} cents of the account pay", problem.got, problem.exchange) from None
+        runs_on(own)
     with judge("BILL-320", "MODE-100"):
         later = payments.balance_by(asked)
         judge.that(later < own, f"a balance of the new admin wallet below {own} after a run", later)
+    second = node.session.send(node.accounts.conversion(on.alice, node.wallets.new("mallory")))
+    judge.set_up(not second.accepted and 2 * later >= own, "a refused second conversion, and credit for one more run")
+    with judge("MODE-210", why="a second conversion that is refused leaves the new admin wallet to be charged"):
+        runs_on(later)
+        last = payments.balance_by(asked)
+        judge.that(last < later, f"a balance of the new admin wallet below {later} after a run", last)
 
 
 @case(

@@ -6,7 +6,8 @@ import base64
 import json
 import operator
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 
 from eth_abi.abi import encode
@@ -21,18 +22,26 @@ from conformance.selftest.tools.alter import (
     answer,
     answer_instead,
     body_of,
+    change_refused,
     intercept,
     note_accepted,
     refusal,
     wrap,
 )
-from conformance.selftest.tools.alter_contract import Sent, account_behind, around_conversion, change_contract
+from conformance.selftest.tools.alter_contract import (
+    Sent,
+    account_behind,
+    around_conversion,
+    change_contract,
+    converted_accounts,
+)
 from conformance.selftest.tools.alter_envelopes import CONVERSION, About, Check, address_in, where_refused
 from conformance.selftest.tools.alter_permissions import acts_as_owner
 from conformance.selftest.tools.api_keys import is_by_usage_key, presented
 from conformance.selftest.tools.concurrent_requests import Rendezvous
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.values.typed_data import digest
+from reference_node.billing import Cents, charged
 from reference_node.chain.account_config import UsageKey
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import Address, Reverted
@@ -57,6 +66,27 @@ def second_conversion_answers_success(node: Node) -> None:
         return answer(200, {"success": True}) if converted else given
 
     intercept(node, CONVERSION, handler)
+
+
+@mutant("MODE-210", also="BILL-320 ERR-150 MODE-090 MODE-100")
+def refused_second_conversion_takes_the_bill(node: Node) -> None:
+    """Charge the runs of a converted account to the wallet that a refused second conversion named last."""
+    converted = converted_accounts(node)
+    named: dict[int, Address] = {}
+
+    def note(request: Received, given: Answered) -> Answered:
+        secret, wallet = parse_key(presented(request)), address_in(body_of(request).get("typed_data"))
+        if secret and wallet and key_hash(secret) in converted:
+            named[key_hash(secret)] = Address(wallet)
+        return given
+
+    @contextmanager
+    def charge(original: Callable[..., AbstractContextManager[None]], account: int, cents: Cents) -> Iterator[None]:
+        with charged(node.billing, named[account], cents) if account in named else original(account, cents):
+            yield
+
+    change_refused(node, CONVERSION, note)
+    wrap(node, "charged", charge)
 
 
 @mutant("MODE-210", also="ERR-150 LIST-170")
