@@ -14,17 +14,22 @@ from conformance.profile.wire import ZERO_HASH
 from conformance.service.at_once import send_at_once
 from conformance.service.bindings import bound
 from conformance.service.derivations import ID_RULE, pkp_id_in, random_hash
+from conformance.service.envelopes import billing_auth
 from conformance.service.node import Node
 from conformance.service.pkps import Pkp
 from conformance.service.refusal import was_accepted
-from conformance.service.runs import Run, address_of_private_key, signer_of_digest, signer_of_message
+from conformance.service.runs import Run, address_of_private_key, signer_of_digest, signer_of_message, unmasked
 from conformance.service.secrets_search import wallets_leaked_by, witnessed
+from conformance.service.session import Session
+from conformance.service.suite_wallet import SuiteWallet
 from conformance.service.usage_keys import Permissions
 from conformance.values.ids import ApiKey, GroupId, PkpId, UsageKey
-from conformance.values.json_values import member
+from conformance.values.json_values import member, printed
+from conformance.values.typed_data import Wallet
 
 NEEDS = ("managed_accounts",)
 FORMS = "wire.group.cid_wildcard_form"
+LISTS = "auth.usage_key_permission.lists"
 NAMED_BY = "exec.pkp_selection.named_by"
 TEXTS = {
     "of two words": "a message",
@@ -224,22 +229,63 @@ def digests_are_signed_with_the_wallets_key(judge: Judge, node: Node) -> None:
                 )
 
 
+def lists_without(on: TwoWallets, admin: SuiteWallet) -> str:
+    """Convert the account to one of its wallets: the list of its wallets, where that lacks it; else nothing.
+
+    Nothing as well where the conversion is refused, or usage keys may not list.
+    """
+    session = on.node.session
+    if not session.profile.offers("wallet_signed"):
+        return ""
+    answer = session.send(on.node.accounts.conversion(on.owner, admin))
+    converted = was_accepted(session, answer, or_refused=["any"])
+    if not converted or session.target.profile_value(LISTS) != "any_key":
+        return ""
+    listed = printed(on.node.pkps.list(on.key))
+    shown = {on.p.id.lower(), on.p.address.lower()}
+    return "" if any(one in listed.lower() for one in shown) else listed
+
+
+def credit_shown_to(session: Session, wallet: SuiteWallet) -> int:
+    """The cents that a wallet's proof shows: none where it is refused, and where the profile offers no such balance."""
+    profile = session.profile
+    if profile.wire.x_wallet_auth.encoding is None or not all(map(profile.offers, ("billing", "wallet_signed"))):
+        return 0
+    answer = session.send(replace(session.request("balance"), headers=billing_auth(session, wallet)))
+    accepted = was_accepted(session, answer, or_refused=["any"])
+    if not accepted or session.target.profile_value("wire.billing.fields.balance_form") != "cents":
+        return 0
+    cents = member(answer.value, "balance_cents")
+    return cents if isinstance(cents, int) else 0
+
+
 @case(
     "the-private-key-is-the-wallets",
-    requirements=["PKP-170", "EXEC-190"],
+    requirements=["PKP-170", "EXEC-190", "MODE-060", "BILL-260"],
     needs=NEEDS,
     uses=[FORMS],
 )
 def the_private_key_is_the_wallets(judge: Judge, node: Node) -> None:
-    """The private key that an action gets is the key of the wallet's address."""
+    """The private key that an action gets is the key of the wallet's address.
+
+    An account that is converted to one of its own wallets keeps this wallet, and no other one is taken for the admin.
+    """
     on = two_wallets(node)
     code = node.actions.source("masked_key")
     mask = random_hash(node.session.random)
+    wallets = []
     for pkp in (on.p, on.q):
         with judge("EXEC-190"):
             masked = on.run(code, pkp, mask=mask).result
         with judge("EXEC-190", "PKP-170"):
             judge.same_hex(address_of_private_key(masked, mask), pkp.address, "the address of the private key")
+        wallets.append(SuiteWallet(pkp.address, Wallet.of_key(unmasked(masked, mask))))
+    admin, other = wallets
+    lacking, credit = lists_without(on, admin), credit_shown_to(node.session, other)
+    with judge.apart("MODE-060"):
+        judge.that(not lacking, f"a list with {admin.address}, which has become the admin", lacking)
+    with judge.apart("BILL-260"):
+        judge.same(credit, 0, "the balance of a wallet that is no account's admin")
 
 
 # -------------------------------------------------------------------------------------------- the same, and its own

@@ -33,6 +33,7 @@ from conformance.values.recovery import (
 RUN = "run_action"
 RESPONSE_FORM = "exec.response_form"
 SWALLOWED = "exec.pkp_selection.swallowed_refusal"
+PRIVATE_KEY = "a private key of 32 bytes in hex"
 NO_MASK = "0x" + "00" * KEY_BYTES
 
 
@@ -143,12 +144,19 @@ def _signer(digest: bytes, signature: object) -> str:
 
 def address_of_private_key(key: object, mask: object = NO_MASK) -> str:
     """The address of a private key in hex, in EIP-55 form; of a masked one, with the mask that it was combined with."""
-    what = "a private key of 32 bytes in hex"
     try:
-        pairs = zip(from_hex(printed(key), KEY_BYTES, what), from_hex(printed(mask), KEY_BYTES, what), strict=True)
-        return address_of(bytes(byte ^ of_mask for byte, of_mask in pairs).hex())
+        return address_of(unmasked(key, mask).hex())
     except UnrecoverableError as problem:
-        raise Mismatch(what, str(problem)) from None
+        raise Mismatch(PRIVATE_KEY, str(problem)) from None
+
+
+def unmasked(key: object, mask: object) -> bytes:
+    """The bytes of a private key that was combined with a mask; both are hex."""
+    try:
+        both = [from_hex(printed(part), KEY_BYTES, PRIVATE_KEY) for part in (key, mask)]
+    except UnrecoverableError as problem:
+        raise Mismatch(PRIVATE_KEY, str(problem)) from None
+    return bytes(byte ^ of_mask for byte, of_mask in zip(*both, strict=True))
 
 
 # ------------------------------------------------------------------------------------------------ how a run ended

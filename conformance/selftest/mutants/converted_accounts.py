@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from eth_utils.crypto import keccak
 
-from conformance.selftest.tools.accounts import Write, account_of
+from conformance.selftest.tools.accounts import Write, account_of, change_list
 from conformance.selftest.tools.alter import answer_instead, refusal, wrap
 from conformance.selftest.tools.alter_contract import converted_accounts, former_admins, let_in, payers_of
 from conformance.selftest.tools.alter_envelopes import CONVERSION, Check, good_once
 from conformance.selftest.tools.api_keys import header
 from conformance.selftest.tools.mutant import mutant, row
-from reference_node.chain.account_config import KeyInfo
+from reference_node.chain.account_config import KeyInfo, Wallet
 from reference_node.node import Node
 from reference_node.permission.typed_data import Flow
 
@@ -98,3 +98,13 @@ def wallets_are_those_of_the_admins_own_account(node: Node, view: str) -> None:
         return original(own if has_one else account, *rest)
 
     wrap(node.accounts, view, read)
+
+
+@mutant("MODE-060", also="EP-230 LIST-170 PKP-060")
+def admins_are_no_wallets_of_their_account(node: Node) -> None:
+    """Leave the wallet that is the account's admin out of the account's wallets."""
+
+    def without_admin(account: int, found: list[Wallet]) -> list[Wallet]:
+        return [one for one in found if one.address != node.accounts.account(account).admin_wallet]
+
+    change_list(node, "wallets", without_admin)

@@ -7,7 +7,7 @@ import json
 
 from pydantic import JsonValue
 
-from conformance.selftest.tools.accounts import Write
+from conformance.selftest.tools.accounts import Write, account_of
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, members, wrap
 from conformance.selftest.tools.alter_contract import former_admins, let_in, payers_of
 from conformance.selftest.tools.alter_envelopes import address_in
@@ -62,6 +62,22 @@ def former_wallets_go_on_seeing_the_balance(node: Node) -> None:
     def balance(read: Write, wallet: Address) -> object:
         return read(next((admin for admin, before in former.items() if before == wallet), wallet))
 
+    wrap(node.billing, "balance", balance)
+
+
+@mutant("BILL-260")
+def wallets_of_an_account_see_its_balance(node: Node) -> None:
+    """Answer an account's balance to each of the wallets that were created in it."""
+    owners: dict[bytes, int] = {}
+
+    def create(write: Write, acting: int, address: Address, *rest: object) -> object:
+        owners[address] = account_of(node, acting)
+        return write(acting, address, *rest)
+
+    def balance(read: Write, wallet: Address) -> object:
+        return read(node.accounts.account(owners[wallet]).admin_wallet if wallet in owners else wallet)
+
+    wrap(node.accounts, "create_wallet", create)
     wrap(node.billing, "balance", balance)
 
 
