@@ -44,7 +44,7 @@ class Proof:
     digest: bytes
     """The digest of the envelope that the wallet signed."""
     as_sent: bool
-    """Whether the wallet signed the envelope that is sent."""
+    """Whether the wallet signed the envelope that is sent, as most read it: the last of two members counts."""
 
     def text(self, row: EnvelopeRow, more: Mapping[str, object]) -> str:
         """The JSON object that holds it, with further members."""
@@ -75,11 +75,20 @@ def proofs(row: EnvelopeRow, changes: Changes, original: Document, signers: Sign
     text = _typed_data(row, changed, form)
     for hashed in dict.fromkeys(digest(document) for document in documents):
         signing = Signing(signers.wallet, signers.other, hashed, _text(changed))
-        yield Proof(changed, text, SIGNATURES[row.signature](signing), hashed, hashed == digest(changed))
+        as_sent = hashed == digest(_as_read(changed))
+        yield Proof(changed, text, SIGNATURES[row.signature](signing), hashed, as_sent)
 
 
 def _applied(original: Document, changes: list[Change]) -> Document:
     return {**applied(original, changes)}  # type: ignore[arg-type]  # an envelope is JSON
+
+
+def _as_read(document: Document) -> Document:
+    """Without the marks of second copies: the last of two members of the same name is left."""
+    return {
+        name.removesuffix(ONCE_MORE): _as_read(value) if isinstance(value, dict) else value
+        for name, value in document.items()
+    }
 
 
 def _typed_data(row: EnvelopeRow, document: object, form: str) -> str:
