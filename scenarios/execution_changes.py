@@ -33,11 +33,14 @@ UPDATES: Sequence[tuple[str, Sequence[str], str]] = (
     ("g", ["G"], ""),
     ("gh", ["G", "H"], "UKEY-290"),
     ("0", ["G", "H"], "UKEY-280"),
-    ("h", ["H"], ""),
-    ("g0", ["G", "H"], "UKEY-310"),
+    ("g", ["G"], ""),
+    ("h0", ["G", "H"], "UKEY-310"),
     ("", [], "UKEY-300"),
 )
-"""The groups of an update, where the key then runs, and the requirement about an array of this form."""
+"""The groups of an update, where the key then runs, and the requirement about an array of this form.
+
+After G and H together come shorter ones without H: what an update leaves of a longer array shows.
+"""
 
 
 @case(

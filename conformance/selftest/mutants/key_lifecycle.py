@@ -75,6 +75,18 @@ def arrays_of_the_same_length_and_highest_id_are_kept(node: Node) -> None:
     wrap(node.accounts, "update_usage_key", update)
 
 
+@mutant("KEYLIFE-030", "EXEC-230", also="EP-130 KEYLIFE-150 LIST-170 UKEY-270 UKEY-290")
+def shorter_arrays_keep_the_end_of_the_former(node: Node) -> None:
+    """Write `execute_in_groups` of an update over the former array place by place; an empty one empties it."""
+
+    def update(write: Write, acting_key: int, key: int, name: str, description: str, sent: Permissions) -> None:
+        former, groups = (permissions_of(node, key) or NOTHING).execute_in_groups, sent.execute_in_groups
+        kept = [*groups, *former[len(groups) :]] if groups else []
+        write(acting_key, key, name, description, replace(sent, execute_in_groups=kept))
+
+    wrap(node.accounts, "update_usage_key", update)
+
+
 @mutant("KEYLIFE-040", also="EP-130 EXEC-230 KEYLIFE-020")
 def update_makes_another_key(node: Node) -> None:
     """Remove the key in an update, and create one with a fresh secret that nobody gets."""
