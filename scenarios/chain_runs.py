@@ -12,7 +12,7 @@ from conformance.cases import Judge, case
 from conformance.profile.wire import ZERO_HASH
 from conformance.service.admin_writes import wallet_record, writes_by_admin
 from conformance.service.bindings import Converted, converted, one_group
-from conformance.service.derivations import account_hash
+from conformance.service.derivations import ID_RULE, account_hash, pkp_id
 from conformance.service.groups import ALL_PKPS
 from conformance.service.node import Node
 from conformance.service.refusal import must_refuse
@@ -110,19 +110,26 @@ def permissions_of_attached_keys(judge: Judge, node: Node) -> None:
 
 @case(
     "all-wallets-written-on-the-chain",
-    requirements=["GRP-070"],
+    requirements=["GRP-070", "PKP-080"],
     needs=NEEDS,
     uses=RUNS_AFTER_CONVERSION,
 )
 def all_wallets_written_on_the_chain(judge: Judge, node: Node) -> None:
-    """The zero hash among a group's wallets on the chain permits every wallet, with the listed action alone."""
+    """The zero hash among a group's wallets on the chain permits every wallet, with the listed action alone.
+
+    One that the admin wallet has minted, and nobody registered, is none of them.
+    """
     on = converted(node)
     runs = node.signing.must_sign(on.key, on.x, on.p).accepted
     node.signing.must_be_refused(on.key, on.x, on.q, control=runs)
     writes_by_admin(node, on.account)("update_group", on.g, "n", "d", [ALL_PKPS], [on.x.hash])
-    with judge():
+    with judge("GRP-070"):
         node.signing.must_sign(on.key, on.x, on.q)
         node.signing.must_be_refused(on.key, on.y, on.p, control=runs)
+    with judge("PKP-080"):
+        if (rule := node.session.target.profile_value(ID_RULE)) is not None:
+            minted = node.minting.wallet(on.account.admin)
+            node.signing.must_not_sign_as(on.key, on.x, pkp_id(minted.address, rule), minted.address)
 
 
 @case(

@@ -16,7 +16,7 @@ from conformance.service.groups import ALL_PKPS
 from conformance.service.node import Node
 from conformance.service.refusal import Refusals, must_refuse
 from conformance.service.runs import address_of_private_key, signer_of_message
-from conformance.service.signing_runs import SIGNATURE
+from conformance.service.signing_runs import SIGNATURE, signers_in
 from conformance.values.json_values import member
 
 NEEDS = ("managed_accounts",)
@@ -27,17 +27,23 @@ PAUSE_SECONDS = 0.05
 
 @case("second-wallet", requirements=["EXEC-200", "PKP-170"], needs=NEEDS)
 def second_wallet(judge: Judge, node: Node) -> None:
-    """An action that may use one wallet gets no signature by another, even if it catches the refusal."""
+    """An action that may use one wallet gets no signature by another, even if it swallows refusals or plays tricks."""
     alice = node.accounts.new().key
     p, q = node.pkps.create_several(alice, 2)
-    both, swallowing = (node.actions.prepared(name) for name in ("sign_both", "sign_swallowing"))
-    g = bound(node, alice, [p], [both, swallowing])
-    key = node.usage_keys.executing_in(alice, g)
-    with_both = node.signing.request(key, both, p, other=q.id)
+    names = ("sign_both", "sign_swallowing", "sign_by_tricks", "sign_message")
+    both, swallowing, tricks, plain = map(node.actions.prepared, names)
+    g = bound(node, alice, [p], [both, swallowing, tricks])
+    # The key may use the other wallet, too, with another action.
+    key = node.usage_keys.executing_in(alice, g, bound(node, alice, [q], [plain]))
+    with_both, by_tricks = (node.signing.request(key, action, p, other=q.id) for action in (both, tricks))
     runs = node.runs.must_succeed(node.signing.request(key, swallowing, p)).accepted
     with judge("EXEC-200"):
         node.signing.must_not_use(with_both, q, control=runs)
         node.signing.must_not_use(node.signing.request(key, swallowing, q), q, control=runs)
+        # How such code ends is the node's affair.
+        answer = node.runs.any_end(by_tricks).text
+        signers = signers_in(answer, node.label)
+        judge.that(q.address.lower() not in signers, f"no signature of {q.address}, whatever code tries", answer)
     node.groups.add_pkp(alice, g, q.id)
     signed = node.runs.must_succeed(with_both).result
     for name, text, pkp in (("own", "", p), ("again", " again", p), ("other", "", q)):
@@ -212,12 +218,12 @@ def some_wallet_needed(judge: Judge, node: Node) -> None:
 
 @case(
     "wildcard-covers-no-strange-wallet",
-    requirements=["PKP-080", "PKP-150"],
+    requirements=["PKP-080", "PKP-150", "EXEC-200"],
     needs=[*NEEDS, "wallet_signed"],
     uses=["wire.pkp.id_source.rule"],
 )
 def wildcard_covers_no_strange_wallet(judge: Judge, node: Node) -> None:
-    """The all-wallets wildcard permits the account's own: none minted alone, none of another account."""
+    """The all-wallets wildcard permits the account's own: none minted alone, of another account, or of its own id."""
     alice, bob = node.accounts.new().key, node.accounts.new().key
     p, q = node.pkps.create(alice), node.pkps.create(bob)
     minted = node.minting.wallet(node.wallets.new("carol"))
@@ -229,3 +235,9 @@ def wildcard_covers_no_strange_wallet(judge: Judge, node: Node) -> None:
         node.signing.must_not_sign_as(key, x, minted_id, minted.address)
     with judge.apart("PKP-150"):
         node.signing.must_not_sign_as(key, x, q.id, q.address)
+    # The wildcard is no wallet's id. A node may take a wallet of the account for it.
+    with judge.apart("EXEC-200"):
+        text = {"message": node.label}
+        answer = node.runs.any_end(node.runs.request(key, x.code, pkp_id=ALL_PKPS, params=text)).text
+        others = signers_in(answer, node.label) - {p.address.lower()}
+        judge.that(not others, "no signature but by a wallet of the account", answer)

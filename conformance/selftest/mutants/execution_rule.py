@@ -136,6 +136,22 @@ def first_wallet_pins_the_group(node: Node) -> None:
     wrap(node.runs, "may_use", may_use)
 
 
+@mutant("EXEC-200", also="EXEC-060 EXEC-070 EXEC-090")
+def further_wallets_are_looked_for_without_the_action(node: Node) -> None:
+    """Permit further wallets of a run wherever one of the key's groups lists them, whatever actions it lists."""
+    begun: list[tuple[Run, bytes]] = []
+
+    def may_use(original: Callable[[Run, bytes], bool], run: Run, pkp_id: bytes) -> bool:
+        first = next((wallet for one, wallet in begun if one is run), None)
+        if first is None:
+            begun.append((run, pkp_id))
+        if first in {None, pkp_id}:
+            return original(run, pkp_id)
+        return any(group.has_wallet(pkp_id) for group in own_groups(node, run.caller.key_hash))
+
+    wrap(node.runs, "may_use", may_use)
+
+
 # ------------------------------------------------------------------------------------------ wildcards
 
 
