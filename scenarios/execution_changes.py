@@ -7,6 +7,7 @@ A permitted run proves itself: it signs with the wallet that it names.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from conformance.cases import Judge, case
 from conformance.endpoints.requests import OutgoingRequest
@@ -16,12 +17,14 @@ from conformance.service.bindings import bound, running, two_groups
 from conformance.service.groups import ALL_PKPS
 from conformance.service.node import Node
 from conformance.service.pkps import Pkp
-from conformance.service.refusal import Refusals, must_refuse, was_accepted
+from conformance.service.refusal import REFUSAL_CLASSES, Refusals, must_refuse, was_accepted
 from conformance.service.session import DESCRIPTION
 from conformance.service.usage_keys import Permissions
+from conformance.values.ids import ApiKey, GroupId, HashedCid
 from conformance.values.json_values import printed, same
 
 NEEDS = ("managed_accounts",)
+REMOVE_ABSENT = "semantics.group_membership_idempotence.remove_absent"
 
 
 # ---------------------------------------------------------------------------------------------------- changes of keys
@@ -119,13 +122,18 @@ def one_key_of_two(judge: Judge, node: Node) -> None:
 
 @case("members-of-a-group", requirements=["EXEC-230", "EP-210", "EP-220", "EP-360", "EP-370"], needs=NEEDS)
 def members_of_a_group(judge: Judge, node: Node) -> None:
-    """Runs follow when an action or a wallet is taken out of the group and added again."""
+    """Runs follow when an action or a wallet is taken out of the group, also after others, and added again."""
     on = two_groups(node)
     groups, signing = node.groups, node.signing
     runs = signing.must_sign(on.key, on.x, on.p).accepted
-    for _ in range(2):
+    # What joins is permitted, and nothing beside it: Q joins G for X, Y does not.
+    signing.must_be_refused(on.key, on.x, on.q, control=runs)
+    groups.add_pkp(on.alice, on.g, on.q.id)
+    with judge("EP-370"):
+        signing.must_sign(on.key, on.x, on.q)
+    for remove_action in (groups.remove_action, partial(remove_action_in_capitals, node)):
         with judge.apart("EP-210", "EXEC-230"):
-            groups.remove_action(on.alice, on.g, on.x.hash)
+            remove_action(on.alice, on.g, on.x.hash)
             signing.must_be_refused(on.key, on.x, on.p, control=runs)
         with judge.apart("EP-360", "EXEC-230"):
             groups.add_action(on.alice, on.g, on.x.cid)
@@ -136,15 +144,26 @@ def members_of_a_group(judge: Judge, node: Node) -> None:
         with judge.apart("EP-370", "EXEC-230"):
             groups.add_pkp(on.alice, on.g, on.p.id)
             signing.must_sign(on.key, on.x, on.p)
-    # What joins is permitted, and nothing beside it: Y joins G for P, Q does not.
+    # Q stood behind P when P left.
+    with judge.apart("EP-220", "EXEC-230"):
+        groups.remove_pkp(on.alice, on.g, on.q.id)
+        signing.must_be_refused(on.key, on.x, on.q, control=runs)
     signing.must_be_refused(on.key, on.y, on.p, control=runs)
     groups.add_action(on.alice, on.g, on.y.cid)
     with judge.apart("EP-360"):
         signing.must_sign(on.key, on.y, on.p)
-    signing.must_be_refused(on.key, on.x, on.q, control=runs)
-    groups.add_pkp(on.alice, on.g, on.q.id)
-    with judge("EP-370"):
-        signing.must_sign(on.key, on.x, on.q)
+
+
+def remove_action_in_capitals(node: Node, owner: ApiKey, group: GroupId, hashed: HashedCid) -> None:
+    """Remove an action from a group by its hash in capitals, or as it is listed.
+
+    Capitals where it shows whether the node takes them for the hash: it refuses to remove what a group does not list.
+    """
+    capitals = HashedCid(f"0x{hashed[2:].upper()}")
+    request = node.session.request("remove_action_from_group", owner, group_id=group, hashed_cid=capitals)
+    shows = node.session.target.profile_value(REMOVE_ABSENT) in REFUSAL_CLASSES
+    if not shows or not was_accepted(node.session, node.session.send(request), or_refused=["any"]):
+        node.groups.remove_action(owner, group, hashed)
 
 
 @case("changes-by-a-usage-key", requirements=["EXEC-230"], needs=NEEDS)
@@ -351,17 +370,23 @@ def one_group_of_two(judge: Judge, node: Node) -> None:
             signing.must_sign(key, on.x, on.p)
 
 
-@case("deleted-action", requirements=["ACT-200"], needs=NEEDS)
+@case("deleted-action", requirements=["ACT-200", "EXEC-100"], needs=NEEDS, uses=["wire.group.cid_wildcard_form"])
 def deleted_action(judge: Judge, node: Node) -> None:
-    """After delete_action its runs are refused where the profile says that it leaves the groups, else permitted."""
+    """After delete_action its runs are refused where the profile says that it leaves the groups, else permitted.
+
+    A group that permits all actions permits it still.
+    """
     on = two_groups(node)
     stated = node.session.stated("semantics.delete_action_group_membership")
     node.actions.add(on.alice, on.x.cid)
     node.signing.must_sign(on.key, on.x, on.p)
     node.actions.delete(on.alice, on.x.hash)
-    with judge():
+    with judge.apart("ACT-200"):
         ran = node.signing.signs(on.key, on.x, on.p)
         judge.same("kept" if ran else "removed", stated, "what becomes of the action in its groups")
+    node.groups.update(on.alice, on.g, pkp_ids=[on.p.id], cid_hashes=[node.groups.all_actions])
+    with judge("EXEC-100"):
+        node.signing.must_sign(on.key, on.x, on.p)
 
 
 # ------------------------------------------------------------------------------------------------ changes under way

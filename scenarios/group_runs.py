@@ -156,16 +156,18 @@ def account_key_uses_every_group(judge: Judge, node: Node) -> None:
 
 @case("removal-leaves-the-wildcard", requirements=["EXEC-100", "EXEC-110"], needs=NEEDS, uses=[FORMS])
 def removal_leaves_the_wildcard(judge: Judge, node: Node) -> None:
-    """Removing one wallet or action from a group that lists the wildcard alone takes the wildcard from no other one."""
+    """Removing a wallet or action from a group that lists the wildcard alone, or adding one, takes it from no other."""
     on, groups = two_and_two(node), node.groups
     wallets, actions = bound(node, on.alice, [ALL_PKPS], [on.x]), bound(node, on.alice, [on.p], [groups.all_actions])
     in_wallets, in_actions = within(judge, node, on, wallets), within(judge, node, on, actions)
     judge.set_up(in_wallets.permits("x with q"), "a group that permits all wallets")
     judge.set_up(in_actions.permits("y with p"), "a group that permits all actions")
-    # What the removal of something that is listed by no name does is the vendor's.
+    # What the removal of something that is listed by no name does is the vendor's, and so is its addition.
     for operation, members in (
         ("remove_pkp_from_group", {"group_id": wallets, "pkp_id": on.p.id}),
         ("remove_action_from_group", {"group_id": actions, "hashed_cid": on.x.hash}),
+        ("add_pkp_to_group", {"group_id": wallets, "pkp_id": on.p.id}),
+        ("add_action_to_group", {"group_id": actions, "action_ipfs_cid": on.x.cid}),
     ):
         answer = node.session.send(node.session.request(operation, on.alice, **members))
         was_accepted(node.session, answer, or_refused=["any"])

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from conformance.selftest.tools.accounts import account_of, groups_of_usage_keys
 from conformance.selftest.tools.alter import change_body, members, wrap
 from conformance.selftest.tools.alter_runs import Lists, all_groups, decide, own_groups, permits
-from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import WILDCARD
+from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
 
 NEAR_BITS = 8
@@ -55,6 +57,26 @@ def a_wildcard_counts_only_alone(node: Node) -> None:
         return (any_action or action in group.actions) and (any_wallet or wallet is None or wallet in group.wallets)
 
     decide(node, alone)
+
+
+@mutant(
+    each=[
+        row("wallets", "add_pkp_to_group", breaks="EXEC-110", also="GRP-070"),
+        row("actions", "add_action_to_group", breaks="EXEC-100", also="GRP-080"),
+    ],
+    also="EXEC-090 GRP-100 LIST-170",
+)
+def additions_end_the_wildcard(node: Node, method: str) -> None:
+    """Take the wildcard out of a group in `{method}` of anything else."""
+    remove = getattr(node.accounts, method.replace("add", "remove").replace("_to_", "_from_"))
+
+    def add(write: Callable[..., None], key: int, group_id: int, entry: bytes) -> None:
+        write(key, group_id, entry)
+        if entry != WILDCARD:
+            with suppress(ContractRefusal):
+                remove(account_of(node, key), group_id, WILDCARD)
+
+    wrap(node.accounts, method, add)
 
 
 @mutant("GRP-120", also="AUTH-080 ERR-100 EXEC-030 EXEC-070 EXEC-090 GRP-150 SCOPE-110 UKEY-270 UKEY-290 UKEY-300")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from conformance.selftest.tools.accounts import Write, account_of
-from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.accounts import Write, account_of, lists_of
+from conformance.selftest.tools.alter import Answered, Received, body_of, note_accepted, wrap
 from conformance.selftest.tools.alter_runs import (
     Lists,
     all_groups,
@@ -15,9 +15,11 @@ from conformance.selftest.tools.alter_runs import (
     decide,
     own_groups,
 )
+from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import WILDCARD
 from reference_node.node import Node
+from reference_node.permission.keys import key_hash, parse_key
 
 
 def _users(node: Node, account: int, group_id: int) -> list[int]:
@@ -71,6 +73,70 @@ def wallet_leaves_groups_with_lower_ids(node: Node) -> None:
                 write(account_of(node, key), group.id, wallet)
 
     wrap(node.accounts, "remove_pkp_from_group", remove)
+
+
+@mutant("EXEC-230", also="EP-220 EXEC-050 GRPLIFE-040")
+def moved_wallets_stay_in_runs(node: Node) -> None:
+    """Go on to permit a wallet that left a group where it had taken the place of another one that left before it."""
+    moved: set[tuple[int, int, bytes]] = set()
+    kept: set[tuple[int, int, bytes]] = set()
+
+    def remove(write: Write, key: int, group_id: int, wallet: bytes) -> None:
+        listed, left = lists_of(node, key, group_id)[0], (account_of(node, key), group_id, wallet)
+        write(key, group_id, wallet)
+        if left in moved:
+            kept.add(left)
+        if wallet in listed[:-1]:
+            moved.add((*left[:2], listed[-1]))
+
+    wrap(node.accounts, "remove_pkp_from_group", remove)
+    decide(node, reach=lambda node, key: [_with(node, key, group, wallets=kept) for group in own_groups(node, key)])
+
+
+@mutant("EXEC-230", also="EP-210 EXEC-040")
+def actions_removed_in_capitals_stay_in_runs(node: Node) -> None:
+    """Go on to permit an action that left a group under its hash in capitals, until it leaves it once more."""
+    kept: set[tuple[int, int, bytes]] = set()
+
+    def note(request: Received, _: Answered) -> None:
+        body, secret = body_of(request), parse_key(presented(request))
+        hashed = str(body["hashed_cid"])
+        account = account_of(node, key_hash(secret)) if secret else 0
+        action = (account, int(str(body["group_id"])), bytes.fromhex(hashed[2:]))
+        (kept.discard if hashed == hashed.lower() else kept.add)(action)
+
+    note_accepted(node, "remove_action_from_group", note)
+    decide(node, reach=lambda node, key: [_with(node, key, group, actions=kept) for group in own_groups(node, key)])
+
+
+def _with(
+    node: Node,
+    key: int,
+    group: Lists,
+    actions: Collection[tuple[int, int, bytes]] = (),
+    wallets: Collection[tuple[int, int, bytes]] = (),
+) -> Lists:
+    own = (account_of(node, key), group.id)
+    more, others = ([entry for *of, entry in kept if (*of,) == own] for kept in (actions, wallets))
+    return replace(group, actions=(*group.actions, *more), wallets=(*group.wallets, *others))
+
+
+@mutant("EXEC-100", also="EXEC-090 GRP-080")
+def deleted_actions_do_not_run_by_the_wildcard(node: Node) -> None:
+    """Refuse an action that its account has deleted, where a group permits it by the wildcard alone."""
+    deleted: set[tuple[int, bytes]] = set()
+
+    def delete(write: Write, key: int, action: bytes) -> None:
+        write(key, action)
+        deleted.add((account_of(node, key), action))
+
+    def right(permitted: bool, question: tuple[int, bytes, bytes | None]) -> bool:
+        key, action, _ = question
+        named = any(action in group.actions for group in own_groups(node, key))
+        return permitted and (named or (account_of(node, key), action) not in deleted)
+
+    wrap(node.accounts, "delete_action", delete)
+    change_verdicts(node, right)
 
 
 @mutant("ACT-080", also="LIST-170")
