@@ -162,13 +162,18 @@ def wildcard_covers_all_groups(judge: Judge, node: Node) -> None:
     uses=[{"wire.add_usage_api_key.missing_fields.permissions": "empty"}],
 )
 def omitted_permission_runs_nothing(judge: Judge, node: Node) -> None:
-    """A key whose creation leaves out `execute_in_groups` runs nothing."""
+    """A key whose creation leaves out `execute_in_groups` runs nothing, also after an update that leaves it out."""
     on = runner(judge, node)
     made = node.session.call("add_usage_api_key", on.alice, name=f"{node.label} without", description="d")
     without = node.usage_keys.value_in(made)
     control = on.runs(on.key(0), on.x)
-    for action in (on.x, on.y):
-        on.refused(without, action, control)
+    on.refused(without, on.x, control)
+    # Whether an update without it is refused, empties the array or keeps it (KEYLIFE-140): there was nothing in it.
+    others = Permissions(False, False, False, *[[on.g, on.h]] * 3).members
+    del others["execute_in_groups"]
+    labels: dict[str, object] = {"name": f"{node.label} without", "description": "d", "usage_api_key": without}
+    on.may(node.session.request("update_usage_api_key", on.alice, **labels, **others))
+    on.refused(without, on.y, control)
 
 
 @case(

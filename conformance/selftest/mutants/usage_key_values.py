@@ -215,6 +215,12 @@ def _labelled(key: UsageKey, name: str, description: str) -> UsageKey:
             breaks="UKEY-440",
             also="KEYLIFE-140",
         ),
+        row(
+            "no-execute-as-manage",
+            lambda body: {"execute_in_groups": body["manage_ipfs_ids_in_groups"], **body},
+            breaks="UKEY-440",
+            also="AUTH-080 SCOPE-090 SCOPE-110",
+        ),
     ]
 )
 def odd_values_of_an_update_are_read(node: Node, change: Callable[[Members], Members]) -> None:
