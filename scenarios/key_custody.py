@@ -336,12 +336,15 @@ def signatures_share_no_number(judge: Judge, node: Node) -> None:
 
 @case(
     "accounts-share-no-key",
-    requirements=["PKP-150", "PKP-170", "EXEC-190"],
+    requirements=["PKP-150", "PKP-170", "EXEC-190", "KEYLIFE-180"],
     needs=NEEDS,
     uses=[FORMS],
 )
 def accounts_share_no_key(judge: Judge, node: Node) -> None:
-    """No two wallets of two accounts have one key, and each account's runs sign with its own."""
+    """No two wallets of two accounts have one key, and each account's runs sign with its own.
+
+    They go on when the other account has tried to remove the key that runs them.
+    """
     bob, alice = node.accounts.new(), node.accounts.new()
     r = node.pkps.create(bob.key)
     p, q = node.pkps.create_several(alice.key, 2)
@@ -353,8 +356,16 @@ def accounts_share_no_key(judge: Judge, node: Node) -> None:
     with judge("PKP-150"):
         addresses = [r.address, p.address, q.address, bob.wallet_address, alice.wallet_address]
         judge.that(len({one.lower() for one in addresses}) == 5, "a key of its own for each wallet", addresses)
-    for key, pkp in ((bobs, r), (alices, p), (alices, q), (bobs, r)):
-        with judge("EXEC-190"):
+    removal = node.session.request("remove_usage_api_key", alice.key, usage_api_key=bobs)
+    for key, pkp, about in (
+        (bobs, r, "EXEC-190"),
+        (alices, p, "EXEC-190"),
+        (alices, q, "EXEC-190"),
+        (bobs, r, "KEYLIFE-180"),
+    ):
+        if about == "KEYLIFE-180":
+            was_accepted(node.session, node.session.send(removal), or_refused=["any"])
+        with judge(about):
             run = node.runs.must_succeed(node.signing.request(key, code, pkp))
         with judge("EXEC-190", "PKP-170"):
             judge.same_hex(

@@ -11,6 +11,7 @@ from functools import partial
 
 from conformance.selftest.tools.accounts import NOTHING, Write, account_of, permissions_of
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, wrap
+from conformance.selftest.tools.alter_runs import change_verdicts
 from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.concurrent_requests import ALONE_SECONDS
 from conformance.selftest.tools.mutant import mutant, row
@@ -123,6 +124,24 @@ def any_account_writes_about_a_key(node: Node, method: str) -> None:
         write((may and account_of(node, key)) or acting_key, key, *arguments)
 
     wrap(node.accounts, method, write_for)
+
+
+@mutant("KEYLIFE-180", also="ACC-120 ERR-150 EXEC-010")
+def removal_by_a_stranger_ends_the_runs(node: Node) -> None:
+    """Let a usage key run nothing once any account has asked to remove it, until it is updated."""
+    barred: set[int] = set()
+
+    def remove(write: Write, acting_key: int, key: int) -> None:
+        barred.add(key)
+        write(acting_key, key)
+
+    def update(write: Write, acting_key: int, key: int, *arguments: object) -> None:
+        write(acting_key, key, *arguments)
+        barred.discard(key)
+
+    wrap(node.accounts, "remove_usage_key", remove)
+    wrap(node.accounts, "update_usage_key", update)
+    change_verdicts(node, lambda right, question: right and question[0] not in barred)
 
 
 @mutant("KEYLIFE-190", each=["update_usage_api_key", "remove_usage_api_key"])
