@@ -237,9 +237,12 @@ def key_in_another_place(judge: Judge, node: Node) -> None:
             refusals.send(replace(read, credential=None, headers=headers), NOT_AUTHENTICATED)
 
 
-@case("different-keys-as-stated", requirements=["AUTH-190"], needs=NEEDS, uses=[CONFLICTING])
+@case("different-keys-as-stated", requirements=["AUTH-190", "AUTH-080"], needs=NEEDS, uses=[CONFLICTING])
 def different_keys_as_stated(judge: Judge, node: Node) -> None:
-    """Of two different keys in the two headers the one counts that the profile states, or both are refused."""
+    """Of two different keys in the two headers the one counts that the profile states, or both are refused.
+
+    One that counts has its own rights alone.
+    """
     alice, bob = node.accounts.new().key, node.accounts.new().key
     unknown = random_key(node.session.random)
     node.groups.add(alice, "of alice")
@@ -266,6 +269,13 @@ def different_keys_as_stated(judge: Judge, node: Node) -> None:
     with judge.apart("AUTH-190"), Refusals(node.session, control=adds, unchanged=groups) as refusals:
         for write in refused:
             refusals.send(write, ["any"])
+    with judge.apart("AUTH-080"):
+        if stated != "refused":
+            pair = [node.usage_keys.add(alice).key, bob]
+            first, second = pair if stated == "x_api_key_wins" else reversed(pair)
+            both = {"x-api-key": first, "authorization": f"Bearer {second}"}
+            write = replace(adds.changed(), credential=None, headers=both)
+            must_refuse(node.session, write, ["forbidden"], control=adds, unchanged=groups)
 
 
 # ------------------------------------------------------------------------------------------- what a usage key may do

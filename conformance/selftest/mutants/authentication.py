@@ -25,6 +25,7 @@ from conformance.selftest.tools.alter import (
 from conformance.selftest.tools.api_keys import ask_as, header, key_book, live, presented, promote, under
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import LISTS, SERVED, WRITES
+from conformance.selftest.variants.variant import choices
 from reference_node.node import Node
 
 OPEN = ("get_node_chain_config", "get_api_payers", "get_admin_api_payer", "get_service_action_ipfs_id")
@@ -218,6 +219,24 @@ def x_api_key_goes_before_bearer(node: Node) -> None:
     async def handler(request: Received, forward: Forward) -> Answered:
         key = header(request, b"x-api-key")
         return await forward(under(request, key) if key else request)
+
+    intercept(node, SERVED, handler)
+
+
+@choices({"auth": {"conflicting_headers": "x_api_key_wins"}})
+def x_api_key_wins(node: Node) -> None:
+    """Overlook `Authorization` beside `X-Api-Key`, and say so."""
+    x_api_key_goes_before_bearer(node)
+
+
+@mutant("AUTH-080", on=x_api_key_wins, also="AUTH-190 UKEY-050")
+def account_and_rights_come_from_different_headers(node: Node) -> None:
+    """Give the key in `X-Api-Key` every right in its account where an account key stands in `Authorization`."""
+    book = key_book(node)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        key, other = header(request, b"x-api-key"), header(request, b"authorization").removeprefix("Bearer ")
+        return await forward(under(request, book.account_of(key)) if key and other in book.accounts else request)
 
     intercept(node, SERVED, handler)
 
