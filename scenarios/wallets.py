@@ -14,7 +14,7 @@ from conformance.cases import Judge, case
 from conformance.service.acceptance import Accepted, must_accept
 from conformance.service.at_once import send_at_once
 from conformance.service.bindings import bound
-from conformance.service.derivations import ID_RULE, account_hash, pkp_id_in
+from conformance.service.derivations import ID_RULE, account_hash, hashed_cid, pkp_id_in
 from conformance.service.lists import only, unchanged_list
 from conformance.service.node import Node
 from conformance.service.pkps import Pkp
@@ -283,17 +283,20 @@ def every_created_wallet_is_another(judge: Judge, node: Node) -> None:
 
 @case("malformed-id-in-group-lists", requirements=["PKP-130"], needs=NEEDS)
 def malformed_id_in_group_lists(judge: Judge, node: Node) -> None:
-    """add_group and update_group refuse a PKP id that is not 0x and 64 hex digits."""
+    """add_group and update_group refuse a PKP id that is not 0x and 64 hex digits, with the actions beside it."""
     alice = node.accounts.new().key
     p = node.pkps.create(alice)
     g = node.groups.add(alice, pkp_ids=[p.id])
     updated = node.groups.update(alice, g.id, pkp_ids=[p.id], cid_hashes=[])
     groups = unchanged_list(node.session, "list_groups", alice)
     wallets = unchanged_list(node.session, "list_wallets_in_group", alice, group_id=g.id)
-    with judge(), Refusals(node.session, control=[g.accepted, updated], unchanged=[groups, wallets]) as refusals:
+    actions = unchanged_list(node.session, "list_actions", alice, group_id=g.id)
+    others: dict[str, object] = {"cid_hashes_permitted": [hashed_cid(node.actions.sample_cid("x"))]}
+    reads = [groups, wallets, actions]
+    with judge(), Refusals(node.session, control=[g.accepted, updated], unchanged=reads) as refusals:
         # Every other form goes to the other operation: both take the same list.
         for control, wrong in zip(cycle([g.accepted, updated]), malformed_ids(node, p)):
-            refusals.send(control.changed(pkp_ids_permitted=[wrong]), BAD_FORM)
+            refusals.send(control.changed(**others, pkp_ids_permitted=[wrong]), BAD_FORM)
 
 
 @case("malformed-id-added-or-removed", requirements=["PKP-130"], needs=NEEDS)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from http import HTTPStatus
 
 from pydantic import JsonValue
 
 from conformance.profile.operations import PERMISSION_ARRAYS
-from conformance.selftest.tools.accounts import account_of, change_list, groups_of_usage_keys, lists_of
+from conformance.selftest.tools.accounts import account_of, change_list, group_of, groups_of_usage_keys, lists_of
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
     Received,
+    body_of,
     change_answer,
     change_body,
     change_items,
@@ -294,3 +296,20 @@ def update_group_ignores_its_lists(node: Node) -> None:
         write(key, group, *lists_of(node, key, group.id))
 
     wrap(node.accounts, "update_group", update)
+
+
+@mutant("PKP-130", also="ERR-150 GRPLIFE-050 LIST-170")
+def actions_are_replaced_before_wallets_are_read(node: Node) -> None:
+    """Replace a group's actions in `update_group` before it turns out that the id of a wallet is malformed."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        body, secret = body_of(request), parse_key(presented(request))
+        if given.status == HTTPStatus.UNPROCESSABLE_ENTITY and secret:
+            group = group_of(node, key_hash(secret), _number(body["group_id"]))
+            wallets: list[JsonValue] = [f"0x{one.hex()}" for one in lists_of(node, key_hash(secret), group.id)[0]]
+            labels = {"name": group.name, "description": group.description}
+            await forward(request.having({**body, **labels, "pkp_ids_permitted": wallets}))
+        return given
+
+    intercept(node, "update_group", handler)
