@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
+from dataclasses import replace
 
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.alter_runs import Sandboxed, change_code
@@ -14,6 +15,8 @@ from reference_node.sandbox import HostRefusal, RunResult
 
 PLACED = re.compile(r"globalThis\.\w+ = [^;\n]+;")
 REPLACED = re.compile(r"(?:Math|Object|console|Array\.prototype)\.\w+ = [^;\n]+=>[^;\n]+;")
+PUT_INTO_CALLS = re.compile(r"Service\.Actions\.\w+ = [^;\n]+")
+WRITTEN_LATER = re.compile(r"setTimeout\(\(\) => console\.log\('([^']*)'\)")
 COUNTER = re.compile(r"^let (\w+) = 0;$", re.MULTILINE)
 LONG_CODE = 2048
 USERS = "root:x:0:0:root:/root:/bin/sh\n"
@@ -87,6 +90,32 @@ def replaced_functions_survive(node: Node) -> None:
         result = sandboxed(left[account] + code, params, host, account, *rest)
         left[account] += "".join(f"try {{ {found} }} catch {{}}" for found in REPLACED.findall(code))
         return result
+
+    wrap(node.sandbox, "run", run)
+
+
+@mutant("EXEC-270")
+def calls_are_one_object_for_all_runs(node: Node) -> None:
+    """Keep what a run puts into the object that has the sandbox's calls for all later runs."""
+    left = ["Object.defineProperty(globalThis, 'Service', { value: { Actions: { ...Service.Actions } } });"]
+
+    def run(sandboxed: Sandboxed, code: str, *others: object) -> RunResult:
+        result = sandboxed("".join(left) + code, *others)
+        left.extend(f"{found};" for found in PUT_INTO_CALLS.findall(code))
+        return result
+
+    wrap(node.sandbox, "run", run)
+
+
+@mutant("EXEC-180", also="EXEC-270")
+def timers_go_on_in_the_next_run(node: Node) -> None:
+    """Write what a timer that a run left writes to the logs of the run after it."""
+    left = [""]
+
+    def run(sandboxed: Sandboxed, code: str, *others: object) -> RunResult:
+        result = sandboxed(code, *others)
+        before, left[0] = left[0], "".join(WRITTEN_LATER.findall(code))
+        return replace(result, logs=result.logs + before)
 
     wrap(node.sandbox, "run", run)
 
