@@ -5,6 +5,7 @@ Specification: "Billing", "Limits", "Authentication" 4, "Errors" 11.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -149,9 +150,12 @@ def intent_if_made(payments: Payments, session: Session, request: OutgoingReques
     return payments.intent_in(answer, request, Cents(cents))
 
 
-@case("members-about-the-amount", requirements=["BILL-130"], needs=BUYS)
+@case("members-about-the-amount", requirements=["BILL-050", "BILL-130"], needs=BUYS)
 def members_about_the_amount(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
-    """Members that the endpoint does not have are refused, or change neither amount nor currency of the payment."""
+    """Members that the endpoint does not have are refused, or change neither amount nor currency of the payment.
+
+    A body that names two amounts is refused, or is not about the one that is below the minimum.
+    """
     alice = accounts.new(spends=False)
     plain = payments.at_provider(payments.intend(alice.key, Cents(600)))
     other = "jpy" if plain["currency"] != "jpy" else "krw"
@@ -160,6 +164,14 @@ def members_about_the_amount(judge: Judge, accounts: Accounts, payments: Payment
             request = with_members(payments.intent_request(alice.key, 600), further)
             if intent := intent_if_made(payments, session, request, 600):
                 judge.same(payments.at_provider(intent), plain, f"what the provider asks for, with {further}")
+    request = payments.intent_request(alice.key, 600)
+    name = json.dumps(request.operation.request.get("amount_cents", "amount_cents"))
+    for first, last in ((600, 60), (60, 600)):
+        with judge.apart("BILL-050"):
+            twice = replace(request, body=f"{{{name}: {first}, {name}: {last}}}")
+            if intent := intent_if_made(payments, session, twice, 600):
+                asked = payments.at_provider(intent)["amount"]
+                judge.same(asked, "600", f"the amount that the provider asks for, with {twice.body}")
     for cents in NUMBERS["amount_cents past a word"]:
         with judge.apart("BILL-130"):
             if intent := payments.intend_where_taken(alice.key, Cents(cents)):

@@ -35,8 +35,14 @@ def sent_at_once(session: Session, requests: Sequence[OutgoingRequest]) -> list[
     return at_once([partial(branch.send, request) for branch, request in zip(branches, requests, strict=True)])
 
 
-@case("payment-becomes-credit", requirements=["BILL-020", "BILL-030", "BILL-070", "BILL-130", "BILL-160"], needs=BUYS)
-def payment_becomes_credit(judge: Judge, accounts: Accounts, payments: Payments, groups: Groups) -> None:
+@case(
+    "payment-becomes-credit",
+    requirements=["BILL-020", "BILL-030", "BILL-070", "BILL-130", "BILL-160", "ERR-150"],
+    needs=BUYS,
+)
+def payment_becomes_credit(
+    judge: Judge, accounts: Accounts, payments: Payments, groups: Groups, session: Session
+) -> None:
     """A paid and confirmed intent adds to the balance, and a larger amount adds more.
 
     A write that is charged tells a payment without credit from a balance that stands still. A great amount is tried
@@ -46,15 +52,27 @@ def payment_becomes_credit(judge: Judge, accounts: Accounts, payments: Payments,
     with judge("BILL-020"):
         balances = [payments.balance(alice.key)]
     amounts = [600, 1_200, 600, ODD, *[GREAT] * payments.affords(Cents(2 * GREAT))]
+    paid: list[str] = []
     for number, cents in enumerate(amounts, 1):
         with judge("BILL-030"):
             intend = payments.intend_where_taken if cents == GREAT else payments.intend
             intent = intend(alice.key, Cents(cents))
+            if intent is not None:
+                judge.that(intent.id not in paid, "an intent that is not paid yet", "one that was paid before")
         if intent is None:
             break
         with judge("BILL-160", "BILL-070"):
             judge.same(payments.balance(alice.key), balances[-1], "the balance before the intent is paid")
-        payments.must_pay(intent)
+        if not paid:
+            refused = not session.send(payments.intent_request(alice.key, 499)).accepted
+            status = payments.pay(intent)
+            with judge("ERR-150"):
+                canceled = refused and status == "canceled"
+                judge.that(not canceled, "an intent as it was before another one was refused", status)
+            judge.set_up(status == "succeeded", "a payment that succeeds")
+        else:
+            payments.must_pay(intent)
+        paid.append(intent.id)
         with judge("BILL-070"):
             payments.confirm(alice.key, intent)
         with judge("BILL-020"):
@@ -157,11 +175,11 @@ def confirmed_again(session: Session, answer: Answer) -> None:
         was_accepted(session, answer, or_refused=[stated, "any", "insufficient_credit"])
 
 
-@case("credited-once", requirements=["BILL-070", "BILL-100"], needs=BUYS)
+@case("credited-once", requirements=["BILL-070", "BILL-100", "BILL-130"], needs=BUYS)
 def credited_once(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
-    """Each payment is credited once, in whatever order and however often they are confirmed."""
+    """Each payment is credited once, with its own amount, in whatever order and however often they are confirmed."""
     alice = accounts.new(spends=False)
-    intents = [payments.paid_intent(alice.key, Cents(500)) for _ in range(2)]
+    intents = [payments.paid_intent(alice.key, Cents(cents)) for cents in (500, 1_000)]
     balances = [payments.balance(alice.key)]
     for intent in reversed(intents):
         payments.confirm(alice.key, intent)
@@ -169,7 +187,9 @@ def credited_once(judge: Judge, accounts: Accounts, payments: Payments, session:
     empty, first, before = balances
     judge.set_up(first > empty, "a payment that is credited")
     with judge("BILL-070", why="the older of two payments is confirmed after the newer one"):
-        judge.same(before - first, first - empty, "what it adds to the balance")
+        judge.that(before > first, f"a balance above {first}", before)
+    with judge("BILL-130"):
+        judge.same(first - empty, 2 * (before - first), "the credit of a payment of 1,000 cents beside one of 500")
     with judge("BILL-100"):
         for intent in (intents[0], intents[1], intents[1], intents[0]):
             confirmed_again(session, session.send(payments.confirm_request(alice.key, intent.id)))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from contextlib import suppress
 from itertools import count
 
 from pydantic import JsonValue
@@ -26,13 +29,15 @@ from conformance.selftest.tools.alter_payments import (
     payments_of,
     settle_whatever,
     simulator_of,
+    wallet_of,
 )
 from conformance.selftest.tools.api_keys import presented
-from conformance.selftest.tools.mutant import mutant
+from conformance.selftest.tools.mutant import mutant, row
 from reference_node.billing.provider import MINIMUM_CENTS
 from reference_node.chain.interface import Address
 from reference_node.node import Node
-from reference_node.stripe_simulator.actions import Change
+from reference_node.stripe_simulator.actions import Cancel, Change
+from reference_node.stripe_simulator.errors import StripeError
 
 
 @mutant("BILL-010", also="VER-050")
@@ -169,3 +174,57 @@ def open_intent_is_given_again(node: Node) -> None:
         return last[wallet]
 
     wrap(payments_of(node), "create", create)
+
+
+@mutant("BILL-030", also="BILL-070 BILL-160")
+def intent_is_given_again_for_its_amount(node: Node) -> None:
+    """Answer the account's first intent of an amount whenever the same amount is asked for, paid or not."""
+    made: dict[tuple[Address, int], str] = {}
+
+    def create(original: Callable[[Address, int], str], wallet: Address, cents: int) -> str:
+        if (wallet, cents) not in made:
+            made[wallet, cents] = original(wallet, cents)
+        return made[wallet, cents]
+
+    wrap(payments_of(node), "create", create)
+
+
+@mutant("BILL-050", each=[row("first", 0), row("last", -1)], also="BILL-130 EP-030 ERR-110 LIM-030")
+def amount_of_a_body_that_names_two_is_checked_elsewhere(node: Node, checked: int) -> None:
+    """Check the {checked}th amount of a body that names two, the last being the -1st, and take the other one."""
+    taken: dict[str, int] = {}
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        amounts = [int(digits) for digits in re.findall(rb'"amount_cents": *([0-9]+)', request.body)]
+        wallet = wallet_of(node, request)
+        if len(amounts) != len("ab") or wallet is None:
+            return await forward(request)
+        taken[wallet.hex()] = amounts[-1 - checked]
+        return await forward(request.having({"amount_cents": amounts[checked]}))
+
+    def create_intent(original: Callable[..., object], customer: str, wallet: str, cents: int) -> object:
+        return original(customer, wallet, taken.pop(wallet, cents))
+
+    intercept(node, INTEND, handler)
+    wrap(payments_of(node)._provider, "create_intent", create_intent)
+
+
+@mutant("ERR-150", also="BILL-030 BILL-070")
+def refused_amount_cancels_the_newest_intent(node: Node) -> None:
+    """Cancel the intent that an account has not paid yet before the amount of the next one is looked at."""
+    newest: dict[Address, str] = {}
+
+    def create(original: Callable[[Address, int], str], wallet: Address, cents: int) -> str:
+        secret = original(wallet, cents)
+        newest[wallet] = secret.partition("_secret_")[0]
+        return secret
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given, wallet = await forward(request), wallet_of(node, request)
+        if not given.accepted and wallet in newest:
+            with suppress(StripeError):  # it is paid
+                Cancel(payment_intent=newest[wallet]).carry_out(simulator_of(node))
+        return given
+
+    wrap(payments_of(node), "create", create)
+    intercept(node, INTEND, handler)

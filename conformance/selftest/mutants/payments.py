@@ -29,6 +29,7 @@ from conformance.selftest.tools.alter_payments import (
     give,
     ledger_of,
     payments_of,
+    take,
     wallet_of,
 )
 from conformance.selftest.tools.api_keys import presented
@@ -249,3 +250,23 @@ def account_can_buy_once(node: Node) -> None:
 
     answer_instead(node, INTEND, refusal(409), lambda request: wallet_of(node, request) in served)
     wrap(ledger_of(node), "credit", credit)
+
+
+@mutant("BILL-130", also="BILL-070")
+def confirmation_credits_the_newest_amount(node: Node) -> None:
+    """Credit a payment with the amount of the account's newest intent."""
+    newest: dict[Address, int] = {}
+
+    def create(original: Callable[[Address, int], str], wallet: Address, cents: int) -> str:
+        newest[wallet] = cents
+        return original(wallet, cents)
+
+    def confirm(original: Confirm, wallet: Address, intent_id: str) -> None:
+        known = ledger_of(node).intent(intent_id)
+        original(wallet, intent_id)
+        if known is not None and known.state != "credited" and wallet in newest:
+            more = newest[wallet] - known.cents
+            give(node, wallet, more) if more > 0 else take(node, wallet, -more)
+
+    wrap(payments_of(node), "create", create)
+    wrap(payments_of(node), "confirm", confirm)
