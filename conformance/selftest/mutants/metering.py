@@ -7,8 +7,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from http import HTTPStatus
 
+from conformance.selftest.tools.accounts import account_of, permissions_of
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -19,14 +21,23 @@ from conformance.selftest.tools.alter import (
     members,
     wrap,
 )
-from conformance.selftest.tools.alter_payments import BALANCE, charge_otherwise, take, take_also, wallet_of
+from conformance.selftest.tools.alter_payments import (
+    BALANCE,
+    charge_otherwise,
+    give,
+    payments_of,
+    take,
+    take_also,
+    wallet_of,
+)
 from conformance.selftest.tools.alter_runs import RUN
 from conformance.selftest.tools.api_keys import header, is_by_usage_key, presented
 from conformance.selftest.tools.mutant import mutant, row
-from conformance.selftest.tools.operations import LISTS, WRITES
+from conformance.selftest.tools.operations import GROUP_MEMBER_WRITES, LISTS, WRITES
 from reference_node.billing import Cents
 from reference_node.chain.interface import Address
 from reference_node.node import Node
+from reference_node.permission.keys import key_hash, parse_key
 from reference_node.permission.runs import Caller, Run
 
 
@@ -352,3 +363,82 @@ def account_is_charged_for_being_there(node: Node) -> None:
         return int(counted[wallet] % 10 == 0)
 
     charge_otherwise(node, ("list_groups", "list_wallets", "list_actions", "list_api_keys", BALANCE), cents)
+
+
+@mutant("BILL-180")
+def runs_are_paid_by_whoever_registered_the_action(node: Node) -> None:
+    """Charge a run to the account that was the first to register its action, if one was."""
+    first: dict[bytes, int] = {}
+
+    def add(original: Callable[..., object], key: int, action: bytes, *labels: object) -> object:
+        first.setdefault(action, account_of(node, key))
+        return original(key, action, *labels)
+
+    def charged(original: Callable[[Run], AbstractContextManager[object]], run: Run) -> AbstractContextManager[object]:
+        payer = replace(run.caller, account_hash=first.get(run.action, run.caller.account_hash))
+        return original(replace(run, caller=payer))
+
+    wrap(node.accounts, "add_action", add)
+    wrap(node.runs, "_charged", charged)
+
+
+@mutant("BILL-140", also="LIM-050")
+def writes_by_wildcard_are_free(node: Node) -> None:
+    """Charge nothing for what a usage key writes in a group by the wildcard, which is no group's id."""
+
+    def cents(request: Received, given: Answered, _: Address) -> int:
+        secret = parse_key(presented(request))
+        held = permissions_of(node, key_hash(secret)) if given.accepted and secret else None
+        arrays = (held.manage_ipfs_ids_in_groups, held.add_pkp_to_groups, held.remove_pkp_from_groups) if held else ()
+        return -1 if any(0 in groups for groups in arrays) else 0
+
+    charge_otherwise(node, GROUP_MEMBER_WRITES, cents)
+
+
+@mutant("BILL-140", also="LIM-050")
+def writes_with_a_query_are_free(node: Node) -> None:
+    """Look the price of a write up by its whole target: with a query, which is overlooked, it has none."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given, wallet = await forward(replace(request, query="")), wallet_of(node, request)
+        if request.query and given.accepted and wallet is not None:
+            give(node, wallet, 1)
+        return given
+
+    intercept(node, WRITES, handler)
+
+
+@mutant("BILL-150", each=["HEAD", "OPTIONS"], also="LIM-050 LIST-150")
+def whatever_is_no_get_is_billed(node: Node, method: str) -> None:
+    """Charge a cent for {method} of a list."""
+    charge_otherwise(node, LISTS, lambda request, _, __: int(request.method == method))
+
+
+@mutant("BILL-020", also="BILL-230")
+def each_intent_is_of_another_customer(node: Node) -> None:
+    """Show a wallet whose account was made on the chain nothing while its newest intent is not credited."""
+    open_intents: set[Address] = set()
+
+    def create(original: Callable[[Address, int], str], wallet: Address, cents: int) -> str:
+        open_intents.add(wallet)
+        return original(wallet, cents)
+
+    def confirm(original: Callable[[Address, str], None], wallet: Address, intent_id: str) -> None:
+        original(wallet, intent_id)
+        open_intents.discard(wallet)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given, wallet = await forward(request), wallet_of(node, request)
+        alone = wallet in open_intents and wallet not in moved and not presented(request)
+        return given.having({**given.told, "balance_cents": 0}) if alone and given.accepted else given
+
+    moved: set[Address] = set()
+
+    def move(original: Callable[..., None], account: int, wallet: Address, new: Address) -> None:
+        original(account, wallet, new)
+        moved.add(new)
+
+    wrap(payments_of(node), "create", create)
+    wrap(payments_of(node), "confirm", confirm)
+    wrap(node.billing, "move", move)
+    intercept(node, BALANCE, handler)
