@@ -10,9 +10,11 @@ from dataclasses import replace
 from pydantic import JsonValue
 
 from conformance.cases import Judge, case
+from conformance.service.acceptance import must_accept
 from conformance.service.at_once import accepted_at_once
 from conformance.service.lists import unchanged_list
 from conformance.service.node import Node
+from conformance.service.payments import NOT_PAID
 from conformance.service.refusal import Refusals
 from conformance.service.sample_calls import SampleObjects, sample_objects, sample_reads, sample_writes
 from conformance.values.ids import Cents
@@ -39,13 +41,15 @@ def with_least_credit(judge: Judge, node: Node) -> SampleObjects:
     alice = node.accounts.new(spends=False)
     judge.set_up(node.payments.balance(alice.key) == 0, "a fresh account without credit")
     node.payments.buy(alice.key, Cents(500))
-    return with_reads(node, sample_objects(node, alice))
+    return with_reads(judge, node, sample_objects(node, alice))
 
 
-def with_reads(node: Node, objects: SampleObjects) -> SampleObjects:
-    """The objects, once each read about them was accepted while there is credit."""
+def with_reads(judge: Judge, node: Node, objects: SampleObjects) -> SampleObjects:
+    """The objects, once each read about them was accepted while there is credit, and a run by the weak key refused."""
     for request in sample_reads(node, objects).values():
         node.session.accept(request)
+    ran = node.session.send(node.runs.request(objects.removable, objects.action.code)).accepted
+    judge.set_up(not ran, "a usage key without permissions that runs nothing")
     return objects
 
 
@@ -107,7 +111,12 @@ def spend_all(node: Node, objects: SampleObjects) -> None:
             return
 
 
-@case("without-credit", requirements=["BILL-030", "BILL-150", "BILL-190"], needs=BUYS, uses=[BOUGHT, SHORT_OF_CREDIT])
+@case(
+    "without-credit",
+    requirements=["BILL-030", "BILL-150", "BILL-180", "BILL-190"],
+    needs=BUYS,
+    uses=[BOUGHT, SHORT_OF_CREDIT],
+)
 def without_credit(judge: Judge, node: Node) -> None:
     """At a balance of zero writes and runs are refused without effect; reads and buying credit work."""
     with judge.apart("BILL-030"):
@@ -167,14 +176,14 @@ def credit_for_one_write_pays_one(judge: Judge, node: Node) -> None:
 
 @case(
     "once-credit-is-spent",
-    requirements=["BILL-030", "BILL-150", "BILL-190"],
+    requirements=["BILL-030", "BILL-150", "BILL-180", "BILL-190"],
     needs=[*BUYS, "credit_control"],
     uses=[SHORT_OF_CREDIT],
 )
 def once_credit_is_spent(judge: Judge, node: Node) -> None:
     """With its credit spent by the test control, writes and runs are refused; reads and buying credit work."""
     alice = node.accounts.new()
-    objects = with_reads(node, sample_objects(node, alice))
+    objects = with_reads(judge, node, sample_objects(node, alice))
     node.accounts.spend_all(alice)
     with judge.apart("BILL-030"):
         answer = node.session.send(node.payments.intent_request(alice.key, 1000))
@@ -183,7 +192,10 @@ def once_credit_is_spent(judge: Judge, node: Node) -> None:
 
 
 def at_zero(judge: Judge, node: Node, objects: SampleObjects) -> None:
-    """Judge what costs and what is free in an account that has spent its credit; it buys some for the control."""
+    """Judge what costs and what is free in an account that has spent its credit; it buys some for the control.
+
+    Then the usage key runs at once, and the one that was refused the right to does not.
+    """
     session, key = node.session, objects.alice.key
     judge.set_up(node.payments.balance(key) == 0, "an account that has spent all of its credit")
     for name, request in sample_reads(node, objects).items():
@@ -192,11 +204,22 @@ def at_zero(judge: Judge, node: Node, objects: SampleObjects) -> None:
             judge.that(answer.accepted, f"{name} to be accepted without credit", answer.status)
     writes = sample_writes(node, objects)
     by_usage_key = replace(writes["add_group"], credential=objects.usage_key)
-    tried = [node.runs.request(objects.usage_key, objects.action.code), by_usage_key, *writes.values()]
+    run, by_weak = (node.runs.request(each, objects.action.code) for each in (objects.usage_key, objects.removable))
+    writes["update_usage_api_key"] = writes["update_usage_api_key"].changed(execute_in_groups=[objects.group])
+    refused = [run, by_usage_key, *writes.values()]
+    unpaid: list[str] = []
+    gained: list[str] = []
 
     def with_credit() -> None:
         node.payments.buy(key, Cents(500))
-        for request in tried:
+        answer = session.send(run)
+        if answer.status == NOT_PAID and node.payments.balance(key) > 0:
+            unpaid.append(answer.summary)
+            return
+        must_accept(answer)
+        if (by_weak_key := session.send(by_weak)).accepted:
+            gained.append(by_weak_key.summary)
+        for request in refused[1:]:
             session.accept(request)
 
     reads = [unchanged_list(session, name, key) for name in ("list_groups", "list_wallets", "list_actions")]
@@ -204,5 +227,9 @@ def at_zero(judge: Judge, node: Node, objects: SampleObjects) -> None:
     reads += [unchanged_list(session, "list_wallets_in_group", key, group_id=objects.group)]
     reads += [unchanged_list(session, "list_actions", key, group_id=objects.group)]
     with judge("BILL-190"), Refusals(session, control=with_credit, unchanged=reads) as refusals:
-        for request in tried:
+        for request in refused:
             refusals.send(request, [printed(session.stated(SHORT))])
+    with judge.apart("BILL-180"):
+        judge.that(not unpaid, "a run by the usage key that the credit bought since pays", unpaid)
+    with judge.apart("BILL-190"):
+        judge.that(not gained, "no run by a usage key that was refused the right to for lack of credit", gained)

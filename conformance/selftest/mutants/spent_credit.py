@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from http import HTTPStatus
+
+from pydantic import JsonValue
 
 from conformance.selftest.tools.alter import (
     Answered,
@@ -11,17 +14,22 @@ from conformance.selftest.tools.alter import (
     Received,
     answer,
     answer_instead,
+    body_of,
     intercept,
     refusal,
+    text_member,
     wrap,
 )
 from conformance.selftest.tools.alter_payments import BALANCE, INTEND, give, wallet_of
+from conformance.selftest.tools.alter_runs import RUN, all_groups, change_verdicts, permits
+from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import WRITES
 from conformance.selftest.variants.sells_credits import sells_credits
 from reference_node.billing import Cents
 from reference_node.chain.interface import Address
 from reference_node.node import Node
+from reference_node.permission.keys import key_hash, parse_key
 from reference_node.problems import PaymentRequired
 
 
@@ -165,3 +173,38 @@ def account_that_has_spent_all_may_buy_no_more(node: Node) -> None:
 
     wrap(node.billing, "settle", settle)
     intercept(node, INTEND, handler)
+
+
+@mutant("BILL-180", also="BILL-190")
+def lack_of_credit_is_remembered(node: Node) -> None:
+    """Refuse a usage key's runs with 402, whatever its account buys, once one was refused so."""
+    poor: set[str] = set()
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        if given.status == HTTPStatus.PAYMENT_REQUIRED:
+            poor.add(presented(request))
+        return refusal(402) if given.accepted and presented(request) in poor else given
+
+    intercept(node, RUN, handler)
+
+
+@mutant("BILL-190", also="ERR-150 KEYLIFE-020 KEYLIFE-030")
+def update_without_credit_counts_for_runs(node: Node) -> None:
+    """Let a usage key run in the groups that an update named which was refused with 402."""
+    named: dict[int, list[JsonValue]] = {}
+
+    async def update(request: Received, forward: Forward) -> Answered:
+        given = await forward(request)
+        secret, groups = parse_key(text_member(request, "usage_api_key")), body_of(request).get("execute_in_groups")
+        if given.status == HTTPStatus.PAYMENT_REQUIRED and secret and isinstance(groups, list):
+            named[key_hash(secret)] = groups
+        return given
+
+    def permitted(was: bool, run: tuple[int, bytes, bytes | None]) -> bool:
+        return was or any(
+            permits(group, run[1], run[2]) for group in all_groups(node, run[0]) if group.id in named.get(run[0], [])
+        )
+
+    intercept(node, "update_usage_api_key", update)
+    change_verdicts(node, permitted)
