@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 
 from eth_utils.crypto import keccak
 
 from conformance.selftest.tools.accounts import Write
-from conformance.selftest.tools.alter import wrap
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    intercept,
+    note_accepted,
+    refusal,
+    text_member,
+    wrap,
+)
 from conformance.selftest.tools.alter_chain_answers import wrap_rpc
 from conformance.selftest.tools.alter_contract import around_conversion, converted_accounts
+from conformance.selftest.tools.alter_payments import BALANCE, claimed, give
+from conformance.selftest.tools.api_keys import header, presented
 from conformance.selftest.tools.mutant import mutant
 from reference_node.billing import Cents, charged
 from reference_node.chain.account_config import AccountConfig, Group, Permissions, UsageKey
 from reference_node.chain.interface import Address
 from reference_node.node import Node
+from reference_node.permission.keys import key_hash, parse_key
 from reference_node.permission.runs import Run
 
 ALL = 100
+CONVERSION = "convert_to_chain_secured_account"
 
 
 def _before_conversion(node: Node, act: Callable[[AccountConfig, int], None]) -> None:
@@ -194,3 +207,62 @@ def billing_wallet_outlives_the_owners_conversion(node: Node) -> None:
         wallets.pop(account_hash, None)
 
     around_conversion(node, convert)
+
+
+@mutant("BILL-320", "MODE-100")
+def runs_are_paid_by_the_wallet_as_it_was_spelt(node: Node) -> None:
+    """Charge the runs of a converted account to a record of its own where the address was spelt in lower case."""
+    spelt: dict[int, Address] = {}
+
+    @contextmanager
+    def charge(usual: Callable[..., AbstractContextManager[None]], account_hash: int, cents: Cents) -> Iterator[None]:
+        wallet = spelt.get(account_hash)
+        with usual(account_hash, cents) if wallet is None else charged(node.billing, wallet, cents):
+            yield
+
+    def note(request: Received, _: Answered) -> None:
+        address, secret = text_member(request, "new_admin_wallet_address"), parse_key(presented(request))
+        if address == address.lower() and secret is not None:
+            spelt[key_hash(secret)] = Address(keccak(text=address)[12:])
+            give(node, spelt[key_hash(secret)], 100)
+
+    note_accepted(node, CONVERSION, note)
+    wrap(node, "charged", charge)
+
+
+@mutant("MODE-240", also="ERR-150")
+def refused_conversion_has_moved_billing(node: Node) -> None:
+    """Charge an account's calls to the new admin wallet also after a conversion that was refused."""
+    named: dict[int, Address] = {}
+
+    @contextmanager
+    def charge(usual: Callable[..., AbstractContextManager[None]], account_hash: int, cents: Cents) -> Iterator[None]:
+        wallet = named.get(account_hash)
+        with usual(account_hash, cents) if wallet is None else charged(node.billing, wallet, cents):
+            yield
+
+    async def convert(request: Received, forward: Forward) -> Answered:
+        given, secret = await forward(request), parse_key(presented(request))
+        if secret is not None and given.accepted:
+            named.pop(key_hash(secret), None)
+        elif secret is not None:
+            address = text_member(request, "new_admin_wallet_address").removeprefix("0x")
+            named[key_hash(secret)] = Address(bytes.fromhex(address))
+        return given
+
+    intercept(node, CONVERSION, convert)
+    wrap(node, "charged", charge)
+
+
+@mutant("MODE-100", also="BILL-230")
+def wallet_without_an_account_is_remembered(node: Node) -> None:
+    """Refuse the balance to a wallet that is no account's admin, and go on to refuse it when it becomes one."""
+    unknown: set[Address] = set()
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        wallet, given = claimed(header(request, b"x-wallet-auth")), await forward(request)
+        if wallet is not None and given.accepted and not node.billing.balance(wallet):
+            unknown.add(wallet)
+        return refusal(401) if wallet in unknown and given.accepted else given
+
+    intercept(node, BALANCE, handler)
