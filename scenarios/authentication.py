@@ -120,6 +120,9 @@ def headers_are_equivalent(judge: Judge, node: Node) -> None:
 def refuse_keys(node: Node, keys: Sequence[Sequence[tuple[str | None, str]]], objects: SampleObjects) -> None:
     """Refuse each call that needs a key these ones, given with their headers; the calls take the groups in turn."""
     calls, alice = calls_with_a_key(node, objects), objects.alice.key
+    # A usage key in the body would name the account of a request that no key of a header does.
+    keyless = [key for tried in keys for key, _ in tried] == [None]
+    with_open_path = [call for call in calls if keyless and call.operation.name == "remove_usage_api_key"]
 
     def owner_may() -> None:
         for request in calls:
@@ -130,11 +133,14 @@ def refuse_keys(node: Node, keys: Sequence[Sequence[tuple[str | None, str]]], ob
         for number, request in enumerate(calls):
             for key, via in keys[number % len(keys)]:
                 refusals.send(replace(request, credential=key, via=via), ["unauthenticated"])
+        for request in with_open_path:
+            path = f"{request.operation.path}?x=/core/v1/get_api_payers"
+            refusals.send(replace(request, credential=None, path=path), ["any"])
 
 
 @case("every-endpoint-needs-a-key", requirements=["AUTH-040"], needs=NEEDS)
 def every_endpoint_needs_a_key(judge: Judge, node: Node) -> None:
-    """Without a key nothing is listed, made, changed, filled, emptied or removed."""
+    """Without a key nothing is listed, made, changed, filled, emptied or removed, whatever the query names."""
     objects = sample_objects(node, node.accounts.new())
     with judge():
         refuse_keys(node, [[(None, "x-api-key")]], objects)
@@ -241,7 +247,7 @@ def key_in_another_place(judge: Judge, node: Node) -> None:
 def different_keys_as_stated(judge: Judge, node: Node) -> None:
     """Of two different keys in the two headers the one counts that the profile states, or both are refused.
 
-    One that counts has its own rights alone.
+    The one that counts has its own rights alone, and pays for what is written.
     """
     alice, bob = node.accounts.new().key, node.accounts.new().key
     unknown = random_key(node.session.random)
@@ -254,7 +260,7 @@ def different_keys_as_stated(judge: Judge, node: Node) -> None:
     judge.set_up(shown[alice] != shown[bob], "two accounts whose lists differ")
     stated = node.session.stated(CONFLICTING)
     groups = [unchanged_list(node.session, "list_groups", key) for key in (alice, bob)]
-    refused = []
+    refused, billed = [], list[tuple[str, OutgoingRequest]]()
     for first, second in ((alice, bob), (bob, alice), (alice, unknown), (unknown, alice)):
         both: dict[str, str | None] = {"x-api-key": first, "authorization": f"Bearer {second}"}
         counts = {"x_api_key_wins": first, "bearer_wins": second}.get(str(stated), unknown)
@@ -263,6 +269,8 @@ def different_keys_as_stated(judge: Judge, node: Node) -> None:
             if counts in shown:
                 listed = read_pages(node.session, replace(sent, members={}))
                 judge.same(listed, shown[counts], "the list of the key that counts")
+                if node.session.profile.offers("billing") and {first, second} == {*shown}:
+                    billed.append((counts, replace(adds.changed(), credential=None, headers=both)))
             else:
                 must_refuse(node.session, sent, ["any"], control=lists, unchanged=[])
                 refused.append(replace(adds.changed(), credential=None, headers=both))
@@ -276,6 +284,12 @@ def different_keys_as_stated(judge: Judge, node: Node) -> None:
             both = {"x-api-key": first, "authorization": f"Bearer {second}"}
             write = replace(adds.changed(), credential=None, headers=both)
             must_refuse(node.session, write, ["forbidden"], control=adds, unchanged=groups)
+    for counts, write in billed:
+        with judge.apart("AUTH-190"):
+            before = {key: node.payments.balance(key) for key in shown}
+            node.session.accept(write)
+            paid = [key for key, cents in before.items() if node.payments.balance(key) < cents]
+            judge.that(paid == [counts], "a write with both keys that the key pays which counts", f"{len(paid)} payers")
 
 
 # ------------------------------------------------------------------------------------------- what a usage key may do

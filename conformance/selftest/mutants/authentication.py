@@ -20,12 +20,14 @@ from conformance.selftest.tools.alter import (
     change_accepted,
     intercept,
     refusal,
+    text_member,
     wrap,
 )
+from conformance.selftest.tools.alter_payments import BALANCE, give, take, wallet_of
 from conformance.selftest.tools.api_keys import ask_as, header, key_book, live, presented, promote, under
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import LISTS, SERVED, WRITES
-from conformance.selftest.variants.variant import choices
+from conformance.selftest.variants.variant import Choices, choices
 from reference_node.node import Node
 
 OPEN = ("get_node_chain_config", "get_api_payers", "get_admin_api_payer", "get_service_action_ipfs_id")
@@ -276,3 +278,45 @@ def keys_may_do_as_bearer_what_they_did(node: Node) -> None:
         return given
 
     intercept(node, WRITES, handler)
+
+
+def _x_api_key_wins(node: Node) -> None:
+    """Overlook `Authorization` beside `X-Api-Key`."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        key = header(request, b"x-api-key")
+        return await forward(under(request, key) if key else request)
+
+    intercept(node, (*SERVED, BALANCE), handler)
+
+
+X_API_KEY_WINS = Choices({"auth": {"conflicting_headers": "x_api_key_wins"}}, _x_api_key_wins)
+
+
+@mutant("AUTH-190", on=X_API_KEY_WINS, also="BILL-140 BILL-210")
+def other_key_pays(node: Node) -> None:
+    """Charge the account of the Bearer key for what is written with another key in `X-Api-Key` beside it."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given, bearer = await forward(request), header(request, b"authorization")
+        key = header(request, b"x-api-key")
+        if given.accepted and key and bearer:
+            payer, spared = (wallet_of(node, under(request, one)) for one in (bearer.removeprefix("Bearer "), key))
+            if payer is not None and spared is not None:
+                take(node, payer, 1)
+                give(node, spared, 1)
+        return given
+
+    intercept(node, WRITES, handler)
+
+
+@mutant("AUTH-040", also="AUTH-050 AUTH-200 BILL-210 ERR-150 KEYLIFE-090 LIST-170")
+def open_paths_count_in_the_query(node: Node) -> None:
+    """Ask for no key where a query names an open path: then the usage key in the body tells the account."""
+    book = key_book(node)
+
+    def key_for(request: Received) -> str:
+        is_open = any(name in request.query for name in OPEN)
+        return presented(request) or (book.owners.get(text_member(request, "usage_api_key"), "") if is_open else "")
+
+    ask_as(node, WRITES, key_for)
