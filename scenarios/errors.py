@@ -102,7 +102,7 @@ def actions_that_are_not_there(judge: Judge, node: Node) -> None:
     needs=NEEDS,
 )
 def usage_keys_that_are_not_there(judge: Judge, node: Node) -> None:
-    """A key that is no usage key of the account is refused, and nothing changes in either account."""
+    """A key that is no usage key of the account is refused, and nothing changes in either account, nor its credit."""
     alice, bob = node.accounts.new().key, node.accounts.new().key
     key, removed = (node.usage_keys.add(alice, MAY_CREATE_GROUPS, name).key for name in ("kept", "removed"))
     of_bob = node.usage_keys.add(bob, MAY_CREATE_GROUPS).key
@@ -121,6 +121,8 @@ def usage_keys_that_are_not_there(judge: Judge, node: Node) -> None:
         bob: ("KEYLIFE-180", "KEYLIFE-180"),
     }
     classes, errors = (*NOT_THERE, "invalid"), ("ERR-140", "ERR-150", "ERR-160")
+    billed = node.session.profile.offers("billing")
+    credit = node.payments.balance(bob) if billed else 0
     for number, (target, (of_updates, _)) in enumerate(about.items()):
         with (
             judge.apart(*errors, of_updates, unchanged="ERR-150"),
@@ -135,6 +137,9 @@ def usage_keys_that_are_not_there(judge: Judge, node: Node) -> None:
             Refusals(node.session, control=removes, unchanged=reads) as refusals,
         ):
             refusals.send(removes.changed(usage_api_key=target), classes)
+    if billed:
+        with judge.apart("ERR-150"):
+            judge.same(node.payments.balance(bob), credit, "the balance of the account that asked for nothing")
     with judge("ERR-150"):
         # The keys that stood before stand still, each with its rights.
         for own in (bob, of_bob, alice, key):

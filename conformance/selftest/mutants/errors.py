@@ -17,7 +17,9 @@ from conformance.selftest.tools.alter import (
     change_accepted,
     change_refused,
     intercept,
+    text_member,
 )
+from conformance.selftest.tools.alter_payments import take, wallet_of
 from conformance.selftest.tools.api_keys import key_book, presented, under
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import SERVED, WRITES
@@ -173,3 +175,18 @@ def refusals_spell_the_key_in_hex(node: Node) -> None:
         return _told(given, unknown=base64.b64decode(key).hex())
 
     change_refused(node, ("remove_usage_api_key", "update_usage_api_key_metadata"), named)
+
+
+@mutant("ERR-150", also="BILL-210")
+def owner_of_the_named_key_pays_for_a_refusal(node: Node) -> None:
+    """Charge the account whose usage key a body names for a write that is refused to another one."""
+    book = key_book(node)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        given, owner = await forward(request), book.owners.get(text_member(request, "usage_api_key"))
+        wallet = wallet_of(node, under(request, owner)) if owner else None
+        if not given.accepted and wallet is not None and owner != book.account_of(presented(request)):
+            take(node, wallet, 1)
+        return given
+
+    intercept(node, ("update_usage_api_key", "update_usage_api_key_metadata"), handler)
