@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from email.utils import formatdate
 
 from conformance.cases import Judge, case
 from conformance.endpoints.requests import OutgoingRequest
@@ -92,11 +93,16 @@ BESIDE_THE_PROOF = {"too old": ["LIM-020"], "too early": ["LIM-020"], "signed by
 def wrong_proofs(node: Node, carol: SuiteWallet) -> Mapping[str, dict[str, str | None]]:
     """Values of X-Wallet-Auth that prove nothing, by what is wrong with them."""
     session = node.session
+
+    def of_then(seconds: int) -> dict[str, str | None]:  # the node's own clock counts, and nobody's word for the time
+        date = formatdate(session.clock.now() + seconds, usegmt=True)
+        return {**billing_auth(session, carol, issued=seconds), "Date": date}
+
     return {
         "for another flow": billing_auth(session, carol, primary="AddUsageApiKey"),
         "for another chain": billing_auth(session, carol, on_chain=chain_id(session) + 1),
-        "too old": billing_auth(session, carol, issued=-330),
-        "too early": billing_auth(session, carol, issued=330),
+        "too old": of_then(-330),
+        "too early": of_then(330),
     }
 
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import replace
+from email.utils import parsedate_to_datetime
 
 from conformance.selftest.mutants.wallet_auth import PROOF
 from conformance.selftest.tools.alter import (
@@ -253,3 +254,21 @@ def payment_is_credited_again_to_a_wallet(node: Node) -> None:
         return given
 
     intercept(node, CONFIRM, handler)
+
+
+@mutant("BILL-240", "LIM-020", each=ENDPOINTS, also="BILL-300 ERR-050")
+def time_of_a_proof_is_told_by_the_request(node: Node, operation: str) -> None:
+    """Hold the time of a proof in `{operation}` against the header `Date`, where there is one."""
+    told: ContextVar[int | None] = ContextVar("told", default=None)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        date = header(request, b"date")
+        told.set(int(parsedate_to_datetime(date).timestamp()) if date else None)
+        return await forward(request)
+
+    def verify(original: Check, data: object, signature: object, about: About) -> object:
+        date = told.get()
+        return original(data, signature, **about if date is None else {**about, "now": date})
+
+    intercept(node, operation, handler)
+    around_verdict(node, verify, PROOF)
