@@ -80,7 +80,10 @@ def must_name_no_rpc(judge: Judge, answer: Answer) -> None:
 
 @case("no-rpc-url", requirements=["CHAIN-020"], needs=["chain_rpc"])
 def no_rpc_url(judge: Judge, node: Node) -> None:
-    """The RPC URL that the vendor gave to the suite is nowhere in the chain configuration, nor in its headers."""
+    """The RPC URL that the vendor gave to the suite is nowhere in the chain configuration, nor in its headers.
+
+    Nor is another one, whoever asks.
+    """
     url = printed(node.session.stated("chain.rpc_url"))
     keys = [node.accounts.new().key] if makes_accounts(node.session.profile) else []
     for key in (None, *keys):
@@ -88,6 +91,7 @@ def no_rpc_url(judge: Judge, node: Node) -> None:
             answer = node.session.call("get_node_chain_config", key)
             for said in (answer.text, printed(dict(answer.headers))):
                 judge.that(url not in said, "an answer without the RPC URL", said)
+            must_name_no_rpc(judge, answer)
 
 
 @case("api-payers", requirements=["CHAIN-060", "CHAIN-070"])

@@ -325,3 +325,13 @@ def usage_key_is_written_to_the_chain(node: Node) -> None:
         return {**found, "description": f"{description} {found.get('usage_api_key')}"}
 
     change_body(node, "update_usage_api_key_metadata", revealing)
+
+
+@mutant("CHAIN-020")
+def keys_are_shown_another_rpc_url(node: Node) -> None:
+    """Tell whoever presents a key the URL by which the node itself reaches the chain."""
+
+    def shown(request: Received, given: Answered) -> Answered:
+        return given.having({**given.told, "rpc_url": "http://chain.internal:8545"}) if presented(request) else given
+
+    change_accepted(node, CONFIG, shown)
