@@ -21,7 +21,7 @@ from conformance.service.derivations import hashed_cid, random_key
 from conformance.service.lists import IN_GROUP, first_page, unchanged_list
 from conformance.service.node import Node
 from conformance.service.reads import Read
-from conformance.service.refusal import Refusals, must_be_unchanged, read_before, was_accepted
+from conformance.service.refusal import Refusals, must_be_unchanged, must_refuse, read_before, was_accepted
 from conformance.service.usage_keys import Permissions
 from conformance.values.ids import GroupId
 from conformance.values.json_values import pluck
@@ -255,9 +255,12 @@ def twice(request: OutgoingRequest, other: GroupId) -> list[str]:
     return [f"{{{more}, {own[1:]}", f"{own[:-1]}, {more}}}"]
 
 
-@case("lists-answer-what-they-hold-now", requirements=["LIST-170", "ACC-110"], needs=NEEDS)
+@case("lists-answer-what-they-hold-now", requirements=["LIST-170", "ACC-110", "AUTH-040"], needs=NEEDS)
 def lists_answer_what_they_hold_now(judge: Judge, node: Node) -> None:
-    """A list that has changed, or is another account's, is answered whole to a client that names an earlier answer."""
+    """A list that has changed, or is another account's, is answered whole to a client that names an earlier answer.
+
+    A client without a key learns nothing by naming the newest one.
+    """
     alice, bob = node.accounts.new().key, node.accounts.new().key
     node.groups.add(bob, "of bob")
     page: dict[str, object] = {"page_number": first_page(node.session), "page_size": node.session.target.page_size}
@@ -271,8 +274,11 @@ def lists_answer_what_they_hold_now(judge: Judge, node: Node) -> None:
         with judge.apart(requirement):
             judge.that(answer.accepted, "the list, which is another than that of the tag", answer.summary)
             judge.same(answer.value, plain.value, "the list as it is without the tag of another answer")
-    before = node.session.accept(of_alice)[0]
+    before, lists = node.session.accept(of_alice)
     kept["If-None-Match"] = before.headers.get("etag", '"0"')
+    with judge.apart("AUTH-040"):
+        keyless = replace(of_alice, credential=None, headers=kept)
+        must_refuse(node.session, keyless, ["unauthenticated"], control=lists, unchanged=[])
     node.groups.update(alice, made.id, "renamed", pkp_ids=[], cid_hashes=[])
     plain = node.session.accept(of_alice)[0]
     if plain.value != before.value:  # a list that shows no names is the same after a new name

@@ -24,7 +24,7 @@ from conformance.selftest.tools.alter import (
     refusal,
     wrap,
 )
-from conformance.selftest.tools.api_keys import header, key_book, under
+from conformance.selftest.tools.api_keys import header, key_book, presented, under
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import LISTS
 from reference_node.node import Node
@@ -239,3 +239,21 @@ def scope_is_looked_at_for_the_first_of_two_groups(node: Node, operation: str) -
 
     intercept(node, operation, handler)
     wrap(node.accounts, operation, write_for)
+
+
+@mutant("AUTH-040", also="AUTH-050 AUTH-200")
+def newest_answer_needs_no_key(node: Node) -> None:
+    """Answer 304 to whoever names the newest answer of somebody's list, before asking for a key."""
+    newest: dict[str, str] = {}
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        if not presented(request) and header(request, b"if-none-match") in newest.values():
+            return Answered(304, (), b"")
+        given = await forward(request)
+        tag = f'"{hashlib.sha256(repr(request.key).encode() + given.body).hexdigest()}"'
+        if not given.accepted:
+            return given
+        newest[presented(request)] = tag
+        return given.headed(b"etag", tag.encode())
+
+    intercept(node, "list_groups", handler)
