@@ -188,3 +188,17 @@ def refusals_of_runs_tell_the_key(node: Node) -> None:
         return given.having({**given.told, "detail": f"the key {presented(request)} may not"})
 
     intercept(node, RUN, handler)
+
+
+@mutant("KEYLIFE-080", also="AUTH-080 EXEC-230")
+def removed_keys_run_without_their_padding(node: Node) -> None:
+    """Look a key up by its bytes, and the removed ones by their texts: without its padding one of them runs on."""
+    book = key_book(node)
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        key = presented(request)
+        padded = next((one for one in book.removed if key == one.rstrip("=") and key != one), None)
+        owner = book.owners.get(padded or "")
+        return await forward(under(request, owner) if owner else request)
+
+    intercept(node, RUN, handler)
