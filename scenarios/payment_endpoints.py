@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from conformance.cases import Judge, case
-from conformance.drivers.openapi.answers import check_answer
+from conformance.drivers.openapi.answers import check_answer, check_request
 from conformance.drivers.openapi.description import read_description
 from conformance.endpoints.messages import Answer
 from conformance.endpoints.redaction import Secrets
@@ -287,15 +287,18 @@ def holds(answer: Answer, key: str) -> bool:
 
 @case("answers-as-described", requirements=["VER-050"], needs=[*BUYS, "openapi"])
 def answers_as_described(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
-    """The answers of billing, refusals too, are as the OpenAPI description says."""
+    """The answers of billing, refusals too, are as the OpenAPI description says, and so is the smallest purchase."""
     alice = accounts.new(spends=False)
     description = read_description(session)
     with judge.apart("VER-050"):
         request = session.request("stripe_config")
         check_answer(description, request, session.send(request))
     with judge("VER-050"):
-        request = payments.intent_request(alice.key, 600)
-        check_answer(description, request, session.send(request))
+        request = payments.intent_request(alice.key, 500)  # the minimum, which the description may not rule out
+        answer = session.send(request)
+        check_answer(description, request, answer)
+        if answer.accepted:
+            check_request(description, request, session.log.raw[answer.exchange - session.log.forgotten], answer)
     paid, unpaid = payments.paid_intent(alice.key), payments.intend(alice.key)
     for request in (
         payments.confirm_request(alice.key, paid.id),

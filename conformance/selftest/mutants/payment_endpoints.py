@@ -203,3 +203,14 @@ def usage_keys_count_in_billing(node: Node, operation: str) -> None:
     """Let usage keys stand for their account in `{operation}`, though the profile states that they are refused."""
     book = key_book(node)
     ask_as(node, operation, lambda got: book.account_of(presented(got)) if live(book, got) else presented(got))
+
+
+@mutant("VER-050", also="BILL-040")
+def description_rules_the_minimum_out(node: Node) -> None:
+    """Describe the minimum of `amount_cents` as an amount that is too small."""
+
+    def change(value: JsonValue) -> JsonValue:
+        text = json.dumps(value)
+        return json.loads(text.replace('"minimum": 500', '"exclusiveMinimum": 500'))  # type: ignore[no-any-return]
+
+    change_answer(node, "openapi.json", change)
