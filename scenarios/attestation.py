@@ -11,16 +11,19 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from hashlib import sha256
 from itertools import cycle, islice
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
 
 from conformance.cases import Judge, case
 from conformance.drivers.attestation.form import RuleName
 from conformance.endpoints.control import tell_control
 from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
-from conformance.problems import require_verifier
+from conformance.problems import ConnectionDropped, StepProblem, require_verifier
 from conformance.service.acceptance import must_accept, raise_for_trouble
 from conformance.service.derivations import random_hash
 from conformance.service.restarts import Restarts
@@ -259,7 +262,7 @@ def _report_data(answer: Answer) -> bytes | None:
     needs=["attestation"],
 )
 def evidence_asked_again(judge: Judge, session: Session) -> None:
-    """Evidence that is asked for again is as good as the first, each time."""
+    """Evidence that is asked for again is as good as the first, each time, and under another spelling of the host."""
     require_verifier()
     from conformance.drivers.attestation.driver import judge_rules
 
@@ -268,6 +271,31 @@ def evidence_asked_again(judge: Judge, session: Session) -> None:
         for requirement, rule in EACH_TIME.items():
             with judge.apart(requirement):
                 judge_rules(got, "evidence that is asked for again", requirement, [rule], session.log)
+    with judge.apart("ATT-150"):
+        asked = replace(session.request("info"), headers={"Host": other_spelling(session.target.base_url)})
+        with suppress(ConnectionDropped):  # some servers drop a connection for a host that they do not know
+            matches = _matches_its_hash(session.send(asked))
+            expected = "an app_compose whose SHA-256 is compose_hash, however Host is spelt"
+            judge.that(matches is not False, expected, matches)
+
+
+def other_spelling(base_url: str) -> str:
+    """The host of a URL in capitals, which are the same host (RFC 9110, 4.2.3); of an IP address, another one."""
+    address = urlsplit(base_url)
+    host = (address.hostname or "").upper()
+    port = f":{address.port}" if address.port else ""
+    return f"{host if host.strip('0123456789.:') else 'LOCALHOST'}{port}"
+
+
+def _matches_its_hash(answer: Answer) -> bool | None:
+    """Whether the compose hash in an answer of /info is that of its app_compose; None where it is no such answer."""
+    from conformance.verify.documents import read_info
+
+    try:
+        info = read_info(answer.text.encode())
+    except ValueError:
+        return None
+    return sha256(info.app_compose.encode()).digest() == info.compose_hash
 
 
 @case("each-connection-shows-the-certificate", requirements=["ATT-280"], needs=["attestation", "tls"])
@@ -328,6 +356,32 @@ def evidence_follows_a_renewal(judge: Judge, session: Session) -> None:
             judge.that(answer.accepted, "the evidence of now", answer.summary)
 
 
+class Restarted(NamedTuple):
+    """What the node answers after a restart."""
+
+    evidence: Fetched
+    account: StepProblem | None
+    """What is wrong with its ACME account beside the CAA records of then: both may be others after the next restart."""
+
+
+def restarted(session: Session, restarts: Restarts) -> Restarted:
+    """Restart the node, once in a run."""
+
+    def looked_at() -> Restarted:
+        restarts.stop()
+        got = fresh_evidence(session)
+        from conformance.drivers.attestation.driver import judge_rules
+
+        try:
+            if session.profile.offers("caa_dns"):
+                judge_rules(got, "the account after a restart", "ATT-190", ["caa-account"], session.log)
+        except StepProblem as problem:
+            return Restarted(got, problem)
+        return Restarted(got, None)
+
+    return session.target.remembered("restarted evidence", looked_at)
+
+
 @case(
     "evidence-follows-a-restart",
     requirements=["ATT-170", "ATT-180", "ATT-240", "ATT-110", "ATT-130"],
@@ -335,14 +389,22 @@ def evidence_follows_a_renewal(judge: Judge, session: Session) -> None:
 )
 def evidence_follows_a_restart(judge: Judge, session: Session, restarts: Restarts) -> None:
     """After a restart all evidence is about the certificate that is served then, whether it is another one or not."""
-    restarts.stop()
-    got = fresh_evidence(session)
+    got = restarted(session, restarts).evidence
     certificate_of(judge, got)
     from conformance.drivers.attestation.driver import judge_rules
 
     for requirement, rule in RENEWED.items():
         with judge.apart(requirement):
             judge_rules(got, "evidence after a restart", requirement, [rule], session.log)
+
+
+@case("account-after-a-restart", requirements=["ATT-190"], needs=["attestation", "tls", "caa_dns", "restart"])
+def account_after_a_restart(judge: Judge, session: Session, restarts: Restarts) -> None:
+    """After a restart a CAA record of the gateway domain names the ACME account of the evidence still."""
+    found = restarted(session, restarts)
+    with judge():
+        if found.account is not None:
+            raise found.account
 
 
 @case(

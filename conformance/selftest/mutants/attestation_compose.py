@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
+from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, members
 from conformance.selftest.tools.alter_attestation import change_info, run_application, run_compose_file
+from conformance.selftest.tools.api_keys import header
 from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
 
@@ -30,3 +33,21 @@ def image_is_not_pinned(node: Node) -> None:
     """Run a compose file with an alias of an image that no digest pins; all of it is measured, shown and registered."""
     unpinned = "  aid:\n    image: *aid\n  ingress:"
     run_compose_file(node, lambda file: "x-aid: &aid 'aid:1'\n" + file.replace("  ingress:", unpinned))
+
+
+@mutant("ATT-150", also="ATT-030 ATT-130")
+def app_compose_names_the_host_of_the_request(node: Node) -> None:
+    """Add the host that a request names to the description where it is spelt otherwise than usual."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        host = header(request, b"host")
+        usual = tuple((name, host.lower().encode() if name == b"host" else value) for name, value in request.headers)
+        given = await forward(replace(request, headers=usual))
+        if not given.accepted or host == host.lower():
+            return given
+        info = given.told
+        tcb_info = members(info["tcb_info"])
+        text = f'{str(tcb_info["app_compose"])[:-1]},"host":"{host}"}}'
+        return given.having({**info, "tcb_info": {**tcb_info, "app_compose": text}})
+
+    intercept(node, "/info", handler)
