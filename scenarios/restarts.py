@@ -22,19 +22,19 @@ from conformance.service.groups import ALL_PKPS, Group
 from conformance.service.lists import unchanged_list
 from conformance.service.minting import MintedKey
 from conformance.service.node import Node
-from conformance.service.payments import USUAL_CENTS, PaymentIntent
+from conformance.service.payments import NOT_PAID, USUAL_CENTS, PaymentIntent
 from conformance.service.pkps import Pkp
 from conformance.service.refusal import must_refuse, was_accepted
 from conformance.service.session import DESCRIPTION
 from conformance.service.usage_keys import Permissions
-from conformance.values.ids import ApiKey, Cid, UsageKey
+from conformance.values.ids import ApiKey, Cid, GroupId, UsageKey
 from conformance.values.json_values import MISSING, member, pluck, printed
 
 NEEDS = ("managed_accounts", "restart")
 WINDOW_LEAVES = 240
 """Seconds after which an envelope is replayed no more, well within the 300 s in which it counts."""
-AT_ONCE = 4
-"""Writes under way when the node is killed."""
+AT_ONCE = 6
+"""Groups being made when the node is killed; there are more than nine then, whose ids differ in length."""
 LONG_LABEL = "f\u00fcr \u4e00\u4e8c\u4e09, which takes more than a word of 32 characters"
 """Letters of several bytes, and more of them than a word of the chain holds bytes."""
 
@@ -211,9 +211,14 @@ def keeps(judge: Judge, one: Furnished, before: Records, after: Records) -> None
             judge.same([*filter(None, changed)], [], f"the permissions that usage keys have {what}")
 
 
-def signed(judge: Judge, node: Node, key: UsageKey, x: ActionCode, p: Pkp, requirement: str) -> Accepted:
-    """A run that the requirement permits, signed by the wallet's own key."""
+def signed(
+    judge: Judge, node: Node, key: UsageKey, x: ActionCode, p: Pkp, requirement: str, credit: int = 0
+) -> Accepted:
+    """A run that the requirement permits, signed by the wallet's own key, and paid by the account's credit if any."""
     answer = node.session.send(node.signing.request(key, x, p))
+    if credit > 0 and answer.status == NOT_PAID:
+        with judge("BILL-320"):
+            judge.that(False, f"a run that the {credit} cents of the admin wallet pay", answer.summary)
     with judge(requirement):
         accepted = node.runs.succeeded(answer).accepted
     with judge.apart("PKP-100"):
@@ -221,16 +226,23 @@ def signed(judge: Judge, node: Node, key: UsageKey, x: ActionCode, p: Pkp, requi
     return accepted
 
 
-def signs_as_before(judge: Judge, node: Node, one: Furnished) -> None:
-    """The usage key still runs the action with the wallet, whose key is the same; the removed one does not."""
+def signs_as_before(judge: Judge, node: Node, one: Furnished) -> Accepted:
+    """The usage key still runs the action with the wallet, whose key is the same; the removed one does not.
+
+    The accepted run.
+    """
     control = signed(judge, node, one.key, one.x, one.p, "EXEC-010")
     signed(judge, node, one.every, one.x, one.p, "UKEY-280")
     with judge.apart("KEYLIFE-080"):
         node.signing.must_be_refused(one.removed_key, one.x, one.p, control=control, classes=["any"])
+    return control
 
 
-def goes_on(judge: Judge, node: Node, one: Furnished) -> None:
-    """What is made now is new, what was removed may come again, and nobody may do more or less than before."""
+def goes_on(judge: Judge, node: Node, one: Furnished) -> tuple[GroupId, ActionCode]:
+    """What is made now is new, what was removed may come again, and nobody may do more or less than before.
+
+    The newest group, and the action in it.
+    """
     groups = unchanged_list(node.session, "list_groups", one.alice)
     with judge("KEYLIFE-070"):
         _, control = node.session.accept(node.groups.creation(one.wide))
@@ -241,11 +253,14 @@ def goes_on(judge: Judge, node: Node, one: Furnished) -> None:
         judge.that(made not in {one.p.address.lower(), one.q.address.lower()}, "a wallet that is new", made)
     with judge.apart("EP-280"):
         node.actions.add(one.alice, one.z)
-    runs_as_before(judge, node, one)
+    return runs_as_before(judge, node, one)
 
 
-def runs_as_before(judge: Judge, node: Node, one: Furnished) -> None:
-    """Keys run nothing in a group that is made now, but for the one of all groups, and nothing that left their own."""
+def runs_as_before(judge: Judge, node: Node, one: Furnished) -> tuple[GroupId, ActionCode]:
+    """Keys run nothing in a group that is made now, but for the one of all groups, and nothing that left their own.
+
+    That group, and its action.
+    """
     other = node.actions.prepared(mark="other")
     made = node.groups.add(one.alice, "fourth", pkp_ids=[one.p.id])
     with judge("UKEY-120"):
@@ -259,11 +274,13 @@ def runs_as_before(judge: Judge, node: Node, one: Furnished) -> None:
     ):
         with judge.apart(requirement):
             node.signing.must_be_refused(key, action, pkp, control=control, classes=["any"])
+    return made.id, other
 
 
-def acknowledged_before_the_kill(node: Node, alice: ApiKey) -> list[Mapping[str, object]]:
-    """Kill the node while it makes groups; the ids and names of those that it has acknowledged, as far as it tells."""
-    writes = [node.groups.creation(alice, f"at once {number}") for number in range(AT_ONCE)]
+def acknowledged_before_the_kill(node: Node, one: Furnished, action: ActionCode) -> list[Mapping[str, object]]:
+    """Kill the node while it makes groups of this action and P; the ids and names of those that it has acknowledged."""
+    lists: dict[str, object] = {"pkp_ids_permitted": [one.p.id], "cid_hashes_permitted": [action.hash]}
+    writes = [node.groups.creation(one.alice, f"at once {number}").changed(**lists) for number in range(AT_ONCE)]
     answers = node.restarts.kill_beside(writes)
     return [
         {
@@ -302,6 +319,7 @@ def is_listed(made: Mapping[str, object], groups: Sequence[object]) -> bool:
         "UKEY-020",
         "UKEY-030",
         "AKEY-060",
+        "CHAIN-190",
         "EXEC-010",
         "GRPLIFE-120",
         "KEYLIFE-020",
@@ -321,12 +339,17 @@ def account_is_kept(judge: Judge, node: Node) -> None:
     """Groups, wallets, actions and usage keys are the same after a restart, and what was removed stays away.
 
     The last write before the kill is a group, which must be there. At the end the node is killed while it makes groups,
-    of which those are there that it has acknowledged.
+    of which those are there that it has acknowledged, behind the older ones. None of them is the group that was the
+    newest one, and was removed before a restart.
     """
     one = furnished(node)
     before = one.records(node)
+    chain = node.session.call("get_node_chain_config").value
     late = printed(node.groups.add(one.alice, "late").listed_id)
     node.restarts.kill()
+    with judge.apart("CHAIN-190"):
+        told = {name: member(chain, name) for name in ("contract_address", "chain_id")}
+        judge.members(node.session.call("get_node_chain_config").value, told, "the chain configuration after a restart")
     with judge("AKEY-060"):
         after = one.records(node)
     listed = [printed(member(item, "id")) for item in after["groups"]]
@@ -336,7 +359,10 @@ def account_is_kept(judge: Judge, node: Node) -> None:
         judge.that(late not in listed or listed[-1] == late, f"the group {late} at the end", listed)
     keeps(judge, one, before, after)
     signs_as_before(judge, node, one)
-    goes_on(judge, node, one)
+    newest, other = goes_on(judge, node, one)
+    widely = Permissions(True, manage_ipfs_ids_in_groups=[0], execute_in_groups=[one.g.id, newest])
+    node.usage_keys.update(one.alice, one.wide, widely, "second")
+    node.groups.remove(one.alice, newest)
     held = permissions({"usage keys": node.usage_keys.list(one.alice)})
     node.usage_keys.rename(one.alice, one.key, "first")
     before = one.records(node)
@@ -346,15 +372,21 @@ def account_is_kept(judge: Judge, node: Node) -> None:
     with judge("AKEY-060"):
         after = one.records(node)
     keeps(judge, one, before, after)
-    signs_as_before(judge, node, one)
+    runs = signs_as_before(judge, node, one)
     _, control = node.session.accept(node.session.request("list_groups", one.alice))
     read = node.session.request("list_groups", one.removed_key)
     for via in ("x-api-key", "bearer"):
         with judge.apart("KEYLIFE-080"):
             must_refuse(node.session, replace(read, via=via), ["any"], control=control, unchanged=[])
-    made = acknowledged_before_the_kill(node, one.alice)
+    made = acknowledged_before_the_kill(node, one, other)
     with judge("AKEY-060"):
         groups = node.groups.list(one.alice)
+    was, listed = ([printed(member(item, "id")) for item in items] for items in (before["groups"], groups))
+    with judge.apart("LIST-010"):
+        kept = [group for group in was if group in listed]
+        judge.same(listed[: len(kept)], kept, "the groups from before the kill, in front of those made beside it,")
+    with judge.apart("GRPLIFE-120", why="the newest group was removed before a restart, and others were made after it"):
+        node.signing.must_be_refused(one.wide, other, one.p, control=runs, classes=["any"])
     with judge.apart("GRPLIFE-010"):
         lost = [group["name"] for group in made if not is_listed(group, groups)]
         judge.same(lost, [], "the groups that were acknowledged before the kill and are lost")
@@ -399,8 +431,12 @@ def cost(node: Node, alice: ApiKey, x: ActionCode) -> Mapping[str, bool]:
     needs=[*NEEDS, "billing", "payment_sandbox"],
 )
 def payments_are_kept(judge: Judge, node: Node) -> None:
-    """Credit is the same after a restart, used payments are not credited again, and open ones can be confirmed."""
-    alice = node.accounts.new(spends=False).key
+    """Credit is the same after a restart, used payments are not credited again, and open ones can be confirmed.
+
+    Two other accounts, an older one and a newer one, have the same email and no credit of that.
+    """
+    email = {"email": f"kept.{node.session.random.getrandbits(32):08x}@example.org"}
+    _, alice, _ = (node.accounts.new(members=email, spends=False).key for _ in range(3))
     used = [node.payments.buy(alice, USUAL_CENTS)]
     first = node.payments.balance(alice)
     used.append(node.payments.buy(alice, USUAL_CENTS))
@@ -456,6 +492,7 @@ def account_by_wallet(node: Node, account: ChainSecuredAccount, key: MintedKey) 
     "signed-flows-are-kept",
     requirements=[
         "BILL-230",
+        "BILL-320",
         "ERR-080",
         "MINT-040",
         "MINT-120",
@@ -486,6 +523,7 @@ def signed_flows_are_kept(judge: Judge, node: Node) -> None:
     }
     minted = {name: node.session.accept(request)[0].value for name, (request, _) in mints.items()}
     wallet, attached = node.minting.wallet(carol), node.minting.usage_key(carol)
+    others = [{"wallet_address": address} for address in (p.address, *node.minting.addresses())]
     executes = Permissions(execute_in_groups=[g.id])
     early = node.minting.attached_key(account, executes)
     before = account_by_wallet(node, account, early)
@@ -494,13 +532,18 @@ def signed_flows_are_kept(judge: Judge, node: Node) -> None:
     for name, (request, what) in mints.items():
         with judge.apart(name):
             again = printed(member(node.session.accept(request)[0].value, what))
-            known = [printed(member(one, what)) for one in minted.values()]
+            known = [printed(member(one, what)) for one in (*minted.values(), *others)]
             judge.that(again not in known, f"another {what} than before the restart", again)
     for requirement, found in account_by_wallet(node, account, early).items():
         with judge.apart(requirement):
             judge.same(found, before[requirement], "what was there before the restart")
-    signed(judge, node, early.key, x, p, "MINT-120")
-    signed(judge, node, key, x, p, "MODE-090")
+    credit = int(printed(before.get("BILL-230", 0)))
+    signed(judge, node, early.key, x, p, "MINT-120", credit)
+    signed(judge, node, key, x, p, "MODE-090", credit)
+    with judge.apart("BILL-320"):
+        if credit > 0:
+            left = node.payments.balance_by(node.payments.by_wallet("balance", carol))
+            judge.that(left < credit, f"a balance of the admin wallet below {credit} after runs", left)
     groups = unchanged_list(node.session, "list_groups", key)
     with judge.apart("MODE-110", "ERR-080"):
         request = g.accepted.changed(group_name=node.label)

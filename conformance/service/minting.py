@@ -98,8 +98,13 @@ class Minting:
         self.attach(account, key, permissions, name=name)
         return key
 
+    def addresses(self) -> set[str]:
+        """The addresses of all wallets that were minted in the run so far, to which it adds."""
+        return self._session.target.remembered("minted wallets", set)
+
     def _minted(self, operation: str, admin: SuiteWallet) -> dict[str, str]:
         answer = self._session.accept(self.request(operation, admin))[0]
         if not isinstance(answer.value, dict):
             raise Malformed("what was minted", printed(answer.value)[:300], answer.exchange)
+        self.addresses().add(printed(member(answer.value, "wallet_address")))
         return {name: printed(member(answer.value, name)) for name in answer.value}

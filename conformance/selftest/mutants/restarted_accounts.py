@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import replace
 
 from conformance.selftest.mutants.restarts import restarts_of
-from conformance.selftest.tools.accounts import Write, account_of, permissions_of
+from conformance.selftest.tools.accounts import Write, account_of, change_list, permissions_of
 from conformance.selftest.tools.alter import (
+    Answered,
     Received,
     answer_instead,
     body_of,
@@ -20,10 +22,11 @@ from conformance.selftest.tools.alter import (
     wrap,
 )
 from conformance.selftest.tools.alter_chain_answers import Values, change_view
-from conformance.selftest.tools.alter_payments import take_also
+from conformance.selftest.tools.alter_payments import give, take_also
 from conformance.selftest.tools.alter_runs import all_groups, change_verdicts, permits
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import LISTS
+from reference_node.billing import Cents, charged
 from reference_node.chain.account_config import Group, Permissions, UsageKey
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import Address
@@ -291,3 +294,73 @@ def restart_forgets_balances_of_attached_keys(node: Node) -> None:
 
     if restarts_of(node) % 2:
         change_view(node, "get_usage_api_key", emptied)
+
+
+@mutant("BILL-020", each=[row("first", 0), row("last", -1)], also="BILL-070 BILL-120", restarts=True)
+def restart_finds_customers_by_email(node: Node, place: int) -> None:
+    """Answer all accounts of an email the balance of one of them after a restart; the label says of which."""
+    wallets: dict[str, list[Address]] = lasting(node, "wallets", {})
+    before = {wallet: made[place] for made in wallets.values() for wallet in made}
+
+    def note(request: Received, given: Answered) -> None:
+        email, address = body_of(request).get("email"), str(given.told["wallet_address"])
+        if isinstance(email, str):
+            wallets.setdefault(email, []).append(Address(bytes.fromhex(address.removeprefix("0x"))))
+
+    note_accepted(node, "new_account", note)
+    wrap(node.billing, "balance", lambda original, wallet: original(before.get(wallet, wallet)))
+
+
+@mutant("BILL-320", each=[row("empty", False), row("with-credit", True)], also="MODE-090 MODE-100", restarts=True)
+def restart_bills_the_former_wallet(node: Node, has_credit: bool) -> None:
+    """Charge the runs of a converted account to the wallet before after a restart; the label says what that has."""
+    former: dict[int, Address] = lasting(node, "former", {})
+    before = dict(former)
+
+    @contextmanager
+    def charge(usual: Callable[..., AbstractContextManager[None]], account_hash: int, cents: Cents) -> Iterator[None]:
+        wallet = before.get(account_hash)
+        with usual(account_hash, cents) if wallet is None else charged(node.billing, wallet, cents):
+            yield
+
+    def move(original: Callable[..., None], account: int, wallet: Address, new: Address) -> None:
+        original(account, wallet, new)
+        former[account] = wallet
+        if has_credit:
+            give(node, wallet, 100)
+
+    wrap(node.billing, "move", move)
+    wrap(node, "charged", charge)
+
+
+@mutant("LIST-010", restarts=True)
+def restart_sorts_groups_by_the_text_of_their_ids(node: Node) -> None:
+    """List groups after a restart in the order of their ids as texts."""
+    if restarts_of(node):
+        change_list(node, "groups", lambda _, groups: sorted(groups, key=lambda group: str(group.id)))
+
+
+@mutant("GRPLIFE-120", also="KEYLIFE-030", restarts=True)
+def restart_gives_the_id_of_the_newest_group_again(node: Node) -> None:
+    """Count on from the newest group there is after a restart: the next one has the rights of one that was removed."""
+    holders: dict[tuple[int, int], list[int]] = lasting(node, "holders", {})
+    before = dict(holders)
+
+    def remove(write: Write, acting: int, group: int) -> None:
+        account = account_of(node, acting)
+        keys = node.accounts.usage_keys(account, 0, 100)
+        if group > max((one.id for one in node.accounts.groups(account, 0, 100) if one.id != group), default=0):
+            holders[account, group] = [key.key_hash for key in keys if group in key.permissions.execute_in_groups]
+        write(acting, group)
+
+    def add(write: Callable[..., int], acting: int, *others: object) -> int:
+        account, made = account_of(node, acting), write(acting, *others)
+        for hashed in before.pop((account, made - 1), []):
+            key = node.accounts.usage_key(account, hashed)
+            groups = (*key.permissions.execute_in_groups, made)
+            gained = replace(key.permissions, execute_in_groups=groups)
+            node.accounts.update_usage_key(account, hashed, key.name, key.description, gained)
+        return made
+
+    wrap(node.accounts, "remove_group", remove)
+    wrap(node.accounts, "add_group", add)

@@ -34,13 +34,20 @@ from conformance.selftest.tools.alter import (
     refusal,
     wrap,
 )
-from conformance.selftest.tools.alter_attestation import QUOTE, certificate_name, change_evidence
+from conformance.selftest.tools.alter_attestation import (
+    ACCOUNT,
+    QUOTE,
+    certificate_name,
+    change_bound_file,
+    change_evidence,
+)
 from conformance.selftest.tools.alter_contract import around_conversion
 from conformance.selftest.tools.alter_envelopes import address_in
 from conformance.selftest.tools.alter_payments import Confirm, give, ledger_of, payments_of, take
 from conformance.selftest.tools.alter_runs import RUN, change_verdicts
 from conformance.selftest.tools.api_keys import header, presented, under
 from conformance.selftest.tools.mutant import mutant, row
+from conformance.selftest.tools.operations import LISTS
 from reference_node.billing.ledger import Intent
 from reference_node.chain.account_config import Permissions, UsageKey
 from reference_node.chain.contract_abi import ContractRefusal
@@ -393,6 +400,20 @@ def restart_counts_from_the_beginning(node: Node, operation: str) -> None:
     change_accepted(node, operation, changed)
 
 
+@mutant("MINT-180", each=[row("the-third", 2), row("the-fourth", 3)], also="PKP-110", restarts=True)
+def restart_counts_from_the_registered_wallets(node: Node, registered: int) -> None:
+    """Count minted wallets after a restart from how many are registered: hand {registered} and later ones out again."""
+    made: list[dict[str, JsonValue]] = lasting(node, "made", [])
+    again = iter(_taken(made)[registered:])
+
+    def counted(value: JsonValue) -> JsonValue:
+        told = {**members(value), **next(again, {})}
+        made.append({name: told[name] for name in ("wallet_address", "derivation_path")})
+        return told
+
+    change_answer(node, (WALLET_MINT, KEY_MINT), counted)
+
+
 @mutant("MINT-040", restarts=True)
 def restart_forgets_minted_wallets(node: Node) -> None:
     """Keep the path of a minted wallet in memory: after a restart its key cannot be derived any more."""
@@ -513,3 +534,27 @@ def restart_leaves_evidence_behind(node: Node, name: str | None) -> None:
         before = machine.evidence.files[kept]
         change_evidence(node, lambda evidence: replace(evidence, files={**evidence.files, kept: before}))
         machine.rotate()
+
+
+@mutant("ATT-190", also="ATT-010", restarts=True)
+def restart_registers_another_acme_account(node: Node) -> None:
+    """Show another ACME account after a restart, and leave the CAA records as they are."""
+    if restarts_of(node):
+        change_bound_file(node, ACCOUNT, lambda body: body.replace(b"/acct/", b"/acct/9"))
+        node.attestation.rotate()
+
+
+@mutant("CHAIN-190", also="CHAIN-010 CHAIN-030 CHAIN-040", restarts=True)
+def restart_forgets_the_contract(node: Node) -> None:
+    """Answer a contract address of zeros after a restart until something else was asked for."""
+    known: list[bool] = [] if restarts_of(node) else [True]
+
+    async def note(request: Received, forward: Forward) -> Answered:
+        known.append(True)
+        return await forward(request)
+
+    def shown(value: JsonValue) -> JsonValue:
+        return value if known else {**members(value), "contract_address": f"0x{0:040x}"}
+
+    intercept(node, LISTS, note)
+    change_answer(node, "get_node_chain_config", shown)
