@@ -61,10 +61,10 @@ def beside_each_write(judge: Judge, node: Node) -> None:
     ids = [node.groups.add(alice, str(n), pkp_ids=[pkp.id, other.id], cid_hashes=[hashed]).id for n in range(11)]
     first, last = ids[0], ids[9]
     named: list[list[int]] = [[first], [last], [first, last], [0, first], [last, ids[10]]]
-    keys = [
-        node.usage_keys.add(alice, Permissions(True, False, True, groups, groups, groups, groups), str(number)).key
-        for number, groups in enumerate(named)
-    ]
+    # A group has another place in each array of a key, in whatever order a node keeps them, or none.
+    others = [ids[1], ids[10]]
+    held = [Permissions(True, False, True, groups[::-1], others, [ids[1], *groups], groups) for groups in named]
+    keys = [node.usage_keys.add(alice, permissions, str(number)).key for number, permissions in enumerate(held)]
     watched = [first, ids[1], last, ids[10]]
     before = records(node, alice, watched)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
+from conformance.profile.operations import PERMISSION_ARRAYS
 from conformance.selftest.tools.accounts import Hashes, Write, account_of, change_list, lists_of, permissions_of
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.mutant import mutant, row
@@ -167,3 +168,29 @@ def removal_of_what_is_not_listed_takes_the_wildcard(node: Node, method: str) ->
             raise
 
     wrap(node.accounts, method, remove)
+
+
+@mutant("GRPLIFE-130", also="GRPLIFE-110")
+def removal_takes_out_by_the_place_in_one_array(node: Node) -> None:
+    """Take out of all arrays of a usage key the entry at the place that a removed group has in `execute_in_groups`."""
+
+    def remove(write: Write, key: int, group_id: int) -> None:
+        account = account_of(node, key)
+        named = [one for one in node.accounts.usage_keys(account, 0, 100) if group_id in _executes_in(one)]
+        write(key, group_id)
+        for one in named:
+            place = _executes_in(one).index(group_id)
+            arrays = {array: _left(getattr(one.permissions, array), place, group_id) for array in PERMISSION_ARRAYS}
+            changed = replace(one.permissions, **arrays)  # type: ignore[arg-type]  # they are arrays of ids
+            node.accounts.update_usage_key(account, one.key_hash, one.name, one.description, changed)
+
+    wrap(node.accounts, "remove_group", remove)
+
+
+def _executes_in(key: UsageKey) -> Sequence[int]:
+    return key.permissions.execute_in_groups
+
+
+def _left(named: Sequence[int], place: int, gone: int) -> list[int]:
+    """Return an array without the entry at this place; nothing else may name what is gone."""
+    return [one for one in (*named[:place], *named[place + 1 :]) if one != gone]
