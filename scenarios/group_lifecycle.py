@@ -304,23 +304,27 @@ def update_replaces_the_lists(judge: Judge, node: Node) -> None:
 # ------------------------------------------------------------------------------------------- groups that are not there
 
 
-@case("later-groups-do-not-revive-the-access", requirements=["GRPLIFE-120"], needs=NEEDS)
+@case("later-groups-do-not-revive-the-access", requirements=["GRPLIFE-120", "GRP-140"], needs=NEEDS)
 def later_groups_do_not_revive_the_access(judge: Judge, node: Node) -> None:
-    """Groups made after a removal give the removed group's keys no access."""
+    """Groups made after a removal list nothing that the removed one did, and give its keys no access."""
     # Ids may or may not be used again: what counts is that the key cannot act on any group made later.
     alice, cid = node.accounts.new().key, node.actions.sample_cid("x")
     p, held = node.pkps.create(alice), hashed_cid(cid)
-    g = bound(node, alice, [], [])
+    g = bound(node, alice, [p], [held])
     key = node.usage_keys.add(alice, Permissions(False, False, False, [g], [g], [g], [g])).key
-    adds = [node.groups.add_pkp(key, g, p.id), node.groups.add_action(key, g, cid)]
     removes = [node.groups.remove_pkp(key, g, p.id), node.groups.remove_action(key, g, held)]
+    adds = [node.groups.add_pkp(key, g, p.id), node.groups.add_action(key, g, cid)]
     node.groups.remove(alice, g)
+    # All of them have the name of the removed one.
     empty, filled = bound(node, alice, [], []), bound(node, alice, [p], [held])
     reads = [
-        unchanged_list(node.session, name, alice, group_id=group) for name in IN_GROUP for group in (empty, filled)
+        unchanged_list(node.session, name, alice, group_id=group) for group in (empty, filled) for name in IN_GROUP
     ]
     reads.append(unchanged_list(node.session, "list_groups", alice))
-    with judge(), Refusals(node.session, control=[*adds, *removes], unchanged=reads) as refusals:
+    wallets, actions, *_ = node.session.recent_reads.values(reads)
+    with judge.apart("GRP-140", why="the group was made with empty lists, after one of its name was removed"):
+        judge.same([wallets, actions], [[], []], "the wallets and the actions of the new group")
+    with judge("GRPLIFE-120"), Refusals(node.session, control=[*adds, *removes], unchanged=reads) as refusals:
         for controls, group in ((adds, empty), (removes, filled)):
             for control in controls:
                 refusals.send(control.changed(group_id=group), ["forbidden"])

@@ -157,3 +157,25 @@ def update_makes_a_new_group(node: Node) -> None:
         node.accounts.add_group(key, group.name, group.description, *lists)
 
     wrap(node.accounts, "update_group", update)
+
+
+@mutant("GRP-140", also="GRP-040 GRP-050 GRPLIFE-010 LIST-170")
+def groups_of_a_removed_ones_name_have_its_lists(node: Node) -> None:
+    """Add to a new group what a removed one of the same name listed at its end."""
+    left: dict[tuple[int, str], tuple[list[bytes], list[bytes]]] = {}
+
+    def remove(write: Write, key: int, group_id: int) -> None:
+        name, lists = group_of(node, key, group_id).name, lists_of(node, key, group_id)
+        write(key, group_id)
+        left[account_of(node, key), name] = lists
+
+    def add(write: Callable[..., int], key: int, name: str, description: str, *given: Hashes) -> int:
+        account = account_of(node, key)
+        made = write(key, name, description, *given)
+        if former := left.pop((account, name), None):
+            lists = ([*dict.fromkeys((*one, *another))] for one, another in zip(given, former, strict=True))
+            node.accounts.update_group(account, Group(made, name, description), *lists)
+        return made
+
+    wrap(node.accounts, "remove_group", remove)
+    wrap(node.accounts, "add_group", add)
