@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.selftest.tools.accounts import View, change_list
+from conformance.selftest.tools.accounts import View, change_list, groups_of_usage_keys
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Group
@@ -31,3 +31,10 @@ def group_zero_is_no_filter(node: Node, kind: str) -> None:
         return of_group(account, group, *page) if group else getattr(node.accounts, kind)(account, *page)
 
     wrap(node.accounts, f"{kind}_in_group", listed)
+
+
+@mutant("LIST-020", also="LIST-010 LIST-030")
+def groups_of_usage_keys_are_listed_last(node: Node) -> None:
+    """List the groups that usage keys made behind those of the account key."""
+    theirs = groups_of_usage_keys(node)
+    change_list(node, "groups", lambda account, found: sorted(found, key=lambda group: (account, group.id) in theirs))
