@@ -166,7 +166,8 @@ def filled_account(node: Node) -> FilledAccount:
     """Make it."""
     alice, cid = node.accounts.new().key, node.actions.sample_cid("a")
     p = node.pkps.create(alice)
-    node.actions.add(alice, cid)
+    for registered in (cid, node.actions.sample_cid("in no group")):
+        node.actions.add(alice, registered)
     g, gap, h = bound(node, alice, [p], [hashed_cid(cid)]), node.groups.add(alice).id, node.groups.add(alice).id
     node.groups.remove(alice, gap)
     key = node.usage_keys.add(alice, Permissions(True, False, True, [g], [h], [g, h], [g])).key

@@ -22,6 +22,7 @@ from conformance.selftest.tools.alter import (
 from conformance.selftest.tools.alter_chain_answers import wrap_rpc
 from conformance.selftest.tools.alter_contract import around_conversion, converted_accounts
 from conformance.selftest.tools.alter_payments import BALANCE, claimed, give
+from conformance.selftest.tools.alter_runs import all_groups
 from conformance.selftest.tools.api_keys import header, presented
 from conformance.selftest.tools.mutant import mutant
 from reference_node.billing import Cents, charged
@@ -117,6 +118,19 @@ def conversion_forgets_actions(node: Node) -> None:
     def act(accounts: AccountConfig, account_hash: int) -> None:
         for action in accounts.actions(account_hash, 0, ALL):
             accounts.delete_action(account_hash, action.cid_hash)
+
+    _before_conversion(node, act)
+
+
+@mutant("MODE-070")
+def conversion_keeps_actions_of_groups_alone(node: Node) -> None:
+    """Delete in a conversion those of the account's registered actions that no group lists."""
+
+    def act(accounts: AccountConfig, account_hash: int) -> None:
+        listed = {cid for group in all_groups(node, account_hash) for cid in group.actions}
+        for action in accounts.actions(account_hash, 0, ALL):
+            if action.cid_hash not in listed:
+                accounts.delete_action(account_hash, action.cid_hash)
 
     _before_conversion(node, act)
 
