@@ -451,7 +451,7 @@ def second_conversion_over_http(judge: Judge, node: Node) -> None:
             must_refuse(node.session, second, ["any"], control=first, unchanged=reads)
 
 
-@case("no-way-back", requirements=["MODE-230"], needs=BY_ADMIN, uses=[OWN_HASH])
+@case("no-way-back", requirements=["MODE-230", "MODE-250"], needs=BY_ADMIN, uses=[OWN_HASH])
 def no_way_back(judge: Judge, node: Node) -> None:
     """A converted account stays ChainSecured, and its old master key stays refused."""
     alice, carol = node.accounts.new().key, node.wallets.new("carol")
@@ -459,12 +459,13 @@ def no_way_back(judge: Judge, node: Node) -> None:
     adds = node.groups.add(alice).accepted
     account = node.accounts.converted(alice, carol)
     has_converted(judge, node, account.hash, carol)
-    write = writes_by_admin(node, account)
+    write = writes_by_admin(node, account, partial(judge, "MODE-250"))
     write("add_group", "by the admin", "d", [], [])
     node.accounts.by_wallet(carol)
+    # Now it is the admin of two accounts.
     write("add_group", "again", "d", [], [])
     node.accounts.new(spends=False)
-    with judge():
+    with judge("MODE-230"):
         has_converted(judge, node, account.hash, carol)
         groups = node.contract.unchanged_items("list_groups", account.hash)
         must_refuse(node.session, adds.changed(), ["any"], control=adds, unchanged=[groups])

@@ -20,7 +20,7 @@ from conformance.selftest.tools.alter import (
     wrap,
 )
 from conformance.selftest.tools.alter_chain_answers import wrap_rpc
-from conformance.selftest.tools.alter_contract import around_conversion, converted_accounts
+from conformance.selftest.tools.alter_contract import Sent, around_conversion, change_contract, converted_accounts
 from conformance.selftest.tools.alter_payments import BALANCE, claimed, give
 from conformance.selftest.tools.alter_runs import all_groups
 from conformance.selftest.tools.api_keys import header, presented
@@ -133,6 +133,26 @@ def conversion_keeps_actions_of_groups_alone(node: Node) -> None:
                 accounts.delete_action(account_hash, action.cid_hash)
 
     _before_conversion(node, act)
+
+
+@mutant("MODE-250", also="CHAIN-090 CHAIN-180")
+def admins_write_for_their_latest_account_alone(node: Node) -> None:
+    """Let the contract refuse writes for a converted account once its admin wallet has come to another one."""
+    latest: dict[Address, int] = {}
+
+    def convert(write: Write, account_hash: int, new_admin: Address) -> None:
+        write(account_hash, new_admin)
+        latest[new_admin] = account_hash
+
+    def change(sent: Sent) -> Sent:
+        if sent.function == "new_chain_secured_account":
+            latest[sent.sender] = int.from_bytes(keccak(sent.sender))
+            return sent
+        is_of_the_latest = latest.get(sent.sender, sent.arguments[0]) == sent.arguments[0]
+        return sent if is_of_the_latest else replace(sent, sender=Address(b"\x01" * 20))
+
+    around_conversion(node, convert)
+    change_contract(node, change)
 
 
 @mutant("MODE-050", also="CHAIN-050 GRP-010 MODE-360")
