@@ -26,13 +26,13 @@ from conformance.service.derivations import (
     usage_key_hash,
 )
 from conformance.service.groups import group_id
-from conformance.service.lists import one_item_page, unchanged_list
+from conformance.service.lists import one_item_page, only, unchanged_list
 from conformance.service.minting import BALANCE, NEVER, MintedWallet
 from conformance.service.node import Node
 from conformance.service.refusal import Refusals, must_be_unchanged, must_refuse, read_before, was_accepted
 from conformance.service.usage_keys import ALL_PERMISSIONS, NO_PERMISSIONS, Permissions
 from conformance.values.ids import Address, GroupId, PkpId
-from conformance.values.json_values import member, pluck
+from conformance.values.json_values import member, pluck, printed
 
 NEEDS = ("chain_rpc", "funded_wallet")
 REGISTRATION = "register_wallet_derivation"
@@ -152,7 +152,7 @@ def others_write_nothing(judge: Judge, node: Node) -> None:
 
 @case(
     "after-a-conversion",
-    requirements=["CHAIN-090", "CHAIN-100", "CHAIN-110"],
+    requirements=["CHAIN-090", "CHAIN-100", "CHAIN-110", "MODE-050"],
     needs=[*NEEDS, "managed_accounts"],
     uses=[{"chain.admin_hash_meaning": "api_key_hash"}],
 )
@@ -173,8 +173,12 @@ def after_a_conversion(judge: Judge, node: Node) -> None:
     only_the_admin_writes(on, Objects(full, empty, p.id, minted), {})
     with judge("CHAIN-090"):
         on.write("add_group", "by the new admin", "d", [], [])
-        names = pluck(node.contract.items("list_groups", account.hash), "name")
-        judge.that("by the new admin" in names, "the new admin's group in the contract", names)
+        groups = node.contract.items("list_groups", account.hash)
+        judge.that("by the new admin" in pluck(groups, "name"), "the new admin's group in the contract", groups)
+    with judge("MODE-050", why="a group that the new admin adds takes the place of no other"):
+        for group in (full, empty):
+            name = printed(member(only(groups, "id", group), "name"))
+            judge.that(name.startswith(node.label), f"the group {group} with the name that it had before", name)
 
 
 # ------------------------------------------------------------------------------------------------ what the admin can do

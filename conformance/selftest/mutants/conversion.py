@@ -135,6 +135,19 @@ def conversion_keeps_actions_of_groups_alone(node: Node) -> None:
     _before_conversion(node, act)
 
 
+@mutant("MODE-050", also="CHAIN-090 GRP-190 GRPLIFE-010 LIST-010 MODE-250")
+def new_groups_of_converted_accounts_replace_the_oldest(node: Node) -> None:
+    """Write a group that the admin wallet of a converted account adds over the account's oldest one."""
+    converted = converted_accounts(node)
+
+    def change(sent: Sent) -> Sent:
+        account, *given = sent.arguments
+        oldest = node.accounts.groups(account, 0, 1) if account in converted else []
+        return replace(sent, function="update_group", arguments=(account, oldest[0].id, *given)) if oldest else sent
+
+    change_contract(node, change, {"add_group"})
+
+
 @mutant("MODE-250", also="CHAIN-090 CHAIN-180")
 def admins_write_for_their_latest_account_alone(node: Node) -> None:
     """Let the contract refuse writes for a converted account once its admin wallet has come to another one."""
