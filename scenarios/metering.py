@@ -424,9 +424,12 @@ def payments_during_a_run_are_kept(judge: Judge, node: Node) -> None:
         judge.that(left <= highest, f"a balance of at most {highest} after a run beside a payment", left)
 
 
-@case("runs-are-charged-after-conversion", requirements=["BILL-320", "MODE-100"], needs=METERS)
+@case("runs-are-charged-after-conversion", requirements=["BILL-210", "BILL-320", "MODE-100"], needs=METERS)
 def runs_are_charged_after_conversion(judge: Judge, node: Node) -> None:
-    """A run by a usage key of a converted account lowers the balance of its admin wallet, however that was spelt."""
+    """A run by a usage key of a converted account lowers the balance of its admin wallet, however that was spelt.
+
+    A refused write of the old master key does not.
+    """
     alice, carol = node.accounts.new(), node.wallets.new("carol")
     objects, by_key = sample_objects(node, alice), meter_of(judge, node, alice.key)
     before, runner = by_key.left, node.usage_keys.executing_in(alice.key, objects.group)
@@ -438,9 +441,14 @@ def runs_are_charged_after_conversion(judge: Judge, node: Node) -> None:
     def balance() -> int:
         return node.payments.balance_by(node.payments.by_wallet("balance", carol))
 
-    if balance() < ROOM * max(price, 1):  # the credits have stayed with the former wallet's record
+    if (left := balance()) < ROOM * max(price, 1):  # the credits have stayed with the former wallet's record
         node.payments.buy_by_wallet(carol)
+        left = balance()
+    accepted = node.session.send(node.groups.creation(alice.key)).accepted
     meter = Meter(judge, balance)
+    with judge.apart("BILL-210"):
+        if not accepted:  # otherwise that is for others to judge, MODE-110
+            judge.same(meter.left, left, "the balance after a write that was refused to the old master key")
     with judge(*(("BILL-320", "MODE-100") if price > 0 else ("BILL-320",))):
         node.runs.run(runner, objects.action.code)
         meter.must_have_charged("a run by a usage key")

@@ -442,3 +442,15 @@ def each_intent_is_of_another_customer(node: Node) -> None:
     wrap(payments_of(node), "confirm", confirm)
     wrap(node.billing, "move", move)
     intercept(node, BALANCE, handler)
+
+
+@mutant("BILL-210", also="ERR-150")
+def refused_write_of_an_old_master_key_is_charged(node: Node) -> None:
+    """Charge the admin wallet of a converted account a cent for a write that is refused to the old master key."""
+
+    def cents(request: Received, given: Answered, _: Address) -> int:
+        secret = parse_key(presented(request))
+        info = node.accounts.key_info(key_hash(secret)) if secret and not given.accepted else None
+        return int(info is not None and info.is_account_key and not info.managed)
+
+    charge_otherwise(node, WRITES, cents)
