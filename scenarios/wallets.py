@@ -206,16 +206,27 @@ def capitals_in_an_id_mean_nothing(judge: Judge, node: Node) -> None:
         holds(p.id)
 
 
-@case("wallet-of-a-usage-key-is-the-accounts", requirements=["PKP-180"], needs=NEEDS, uses=[IDS, ADDRESSES])
+@case(
+    "wallet-of-a-usage-key-is-the-accounts",
+    requirements=["PKP-180", "PKP-110"],
+    needs=NEEDS,
+    uses=[IDS, ADDRESSES],
+)
 def wallet_of_a_usage_key_is_the_accounts(judge: Judge, node: Node) -> None:
-    """A wallet that a usage key creates belongs to the account, whose own key lists it and puts it in a group."""
+    """A wallet that a usage key creates belongs to the account, whose own key lists it and puts it in a group.
+
+    That of another usage key is another one.
+    """
     alice = node.accounts.new().key
-    key, g = node.usage_keys.add(alice, Permissions(can_create_pkps=True)).key, node.groups.add(alice).id
-    (address,) = new_addresses(node, key, 1)
-    with judge(why="the wallet that a usage key creates is listed to the account key"):
+    key, other = (node.usage_keys.add(alice, Permissions(can_create_pkps=True)).key for _ in range(2))
+    g = node.groups.add(alice).id
+    address, another = (one for by in (key, other) for one in new_addresses(node, by, 1))
+    with judge.apart("PKP-110", why="each of two usage keys of the account has created a wallet"):
+        judge.that(address.lower() != another.lower(), f"another wallet than {address}", another)
+    with judge("PKP-180", why="the wallet that a usage key creates is listed to the account key"):
         own = PkpId(printed(member(only(node.pkps.list(alice), "wallet_address", address), "id")))
     node.groups.add_pkp(alice, g, own)
-    with judge(why="the account key puts the wallet that a usage key created into a group"):
+    with judge("PKP-180", why="the account key puts the wallet that a usage key created into a group"):
         judge.same_hexes(pluck(node.pkps.list(alice, g), "id"), [own], "the wallets of the group")
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
 from pydantic import JsonValue
 
-from conformance.selftest.tools.accounts import account_of
+from conformance.selftest.tools.accounts import account_of, permissions_of
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -24,10 +25,11 @@ from conformance.selftest.tools.alter import (
     refusal,
     wrap,
 )
+from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Wallet
 from reference_node.node import Node
-from reference_node.permission.keys import CURVE_ORDER, KeyDerivation
+from reference_node.permission.keys import CURVE_ORDER, KeyDerivation, key_hash, parse_key
 
 WALLET_LISTS = ("list_wallets", "list_wallets_in_group")
 Write = Callable[..., object]
@@ -179,3 +181,23 @@ def wallet_of_a_usage_key_is_hidden(node: Node) -> None:
 def zeros_of_ids_are_lost(node: Node) -> None:
     """Show ids in `list_wallets` without the zeros that they begin with."""
     change_items(node, "list_wallets", each(lambda item: {**item, "id": hex(int(str(item["id"]), 16))}))
+
+
+@mutant("PKP-110", also="EP-350 LIST-170 UKEY-080")
+def first_wallets_of_usage_keys_are_one(node: Node) -> None:
+    """Count what `create_wallet` derives for each usage key: the first wallets of two of an account are the same."""
+    made: dict[tuple[int, int], Answered] = {}
+    counts: Counter[str] = Counter()
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        secret = parse_key(presented(request))
+        held = permissions_of(node, key_hash(secret)) if secret else None
+        if not secret or held is None or not held.can_create_pkps:
+            return await forward(request)
+        place = account_of(node, key_hash(secret)), counts[presented(request)]
+        counts[presented(request)] += 1
+        if place not in made:
+            made[place] = await forward(request)
+        return made[place]
+
+    intercept(node, "create_wallet", handler)
