@@ -188,19 +188,19 @@ def removed_key_is_not_listed(judge: Judge, node: Node) -> None:
 
 @case("removed-key-is-not-revived", requirements=["KEYLIFE-100", "KEYLIFE-110"], needs=NEEDS)
 def removed_key_is_not_revived(judge: Judge, node: Node) -> None:
-    """Neither update brings a removed usage key back, or makes one of a value that never was a key."""
+    """Neither update brings a removed usage key back, or makes one of a value that never was a key.
+
+    Nor does one that came right before the removal.
+    """
     alice = node.accounts.new().key
     key, unknown = node.usage_keys.add(alice, ALL_PERMISSIONS).key, random_key(node.session.random)
-    does = [
-        node.usage_keys.update(alice, key, ALL_PERMISSIONS),
-        node.usage_keys.rename(alice, key, "renamed"),
-        node.session.accept(node.groups.creation(key))[1],
-    ]
+    adds, renames = node.session.accept(node.groups.creation(key))[1], node.usage_keys.rename(alice, key, "renamed")
+    does = [node.usage_keys.update(alice, key, ALL_PERMISSIONS), renames, adds]
+    node.usage_keys.remove(alice, key)
     reads = [unchanged_list(node.session, name, alice) for name in ("list_api_keys", "list_groups")]
     with judge.apart("KEYLIFE-110"), Refusals(node.session, control=does, unchanged=reads) as refusals:
         refusals.send(does[0].changed(usage_api_key=unknown), ["not_found"])
         refusals.send(replace(does[-1].changed(), credential=unknown), ["unauthenticated"])
-    node.usage_keys.remove(alice, key)
     with judge("KEYLIFE-100"), Refusals(node.session, control=does, unchanged=reads) as refusals:
         for accepted in does[:2]:
             refusals.send(accepted.changed(), ["not_found"])

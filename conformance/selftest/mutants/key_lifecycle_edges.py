@@ -311,3 +311,28 @@ def conversion_brings_removed_keys_back(node: Node) -> None:
 
     wrap(node.accounts, "remove_usage_key", remove)
     wrap(node.accounts, "convert_to_chain_secured", convert)
+
+
+@mutant("KEYLIFE-100", also="KEYLIFE-080 KEYLIFE-090 KEYLIFE-150")
+def removal_overtakes_the_update_before_it(node: Node) -> None:
+    """Send the update of a usage key to the chain behind its removal, where that is the next write, and it is back."""
+    before: dict[int, UsageKey] = {}
+
+    def update(write: Write, acting_key: int, key: int, name: str, description: str, sent: Permissions) -> None:
+        write(acting_key, key, name, description, sent)
+        before.clear()
+        before[key] = UsageKey(key, 0, 0, name, description, sent)
+
+    def remove(write: Write, acting_key: int, key: int) -> None:
+        overtaken = before.get(key)
+        write(acting_key, key)
+        if overtaken is not None:
+            node.accounts.set_usage_key(acting_key, overtaken)
+
+    def other(write: Write, *given: object) -> object:
+        before.clear()
+        return write(*given)
+
+    wrap(node.accounts, "_write", other)
+    wrap(node.accounts, "update_usage_key", update)
+    wrap(node.accounts, "remove_usage_key", remove)
