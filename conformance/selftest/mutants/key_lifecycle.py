@@ -8,9 +8,18 @@ from dataclasses import asdict, replace
 
 from pydantic import JsonValue
 
-from conformance.profile.operations import PERMISSION_ARRAYS
+from conformance.profile.operations import PERMISSION_ARRAYS, PERMISSIONS
 from conformance.selftest.tools.accounts import NOTHING, Write, account_of, change_list, permissions_of
-from conformance.selftest.tools.alter import change_body, members, wrap
+from conformance.selftest.tools.alter import (
+    Answered,
+    Forward,
+    Received,
+    body_of,
+    change_body,
+    intercept,
+    members,
+    wrap,
+)
 from conformance.selftest.tools.alter_permissions import change_permissions
 from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import Permissions, UsageKey
@@ -182,3 +191,24 @@ def removed_keys_stay_on_small_pages(node: Node) -> None:
 
     wrap(node.accounts, "usage_keys", read)
     wrap(node.accounts, "remove_usage_key", remove)
+
+
+@mutant("KEYLIFE-070", also="AUTH-120 EP-140")
+def metadata_update_takes_permissions_as_well(node: Node) -> None:
+    """Replace the permissions that come with the labels of a metadata update, as in an update."""
+
+    async def rename(request: Received, forward: Forward) -> Answered:
+        body = body_of(request)
+        given = {name: body.pop(name) for name in PERMISSIONS if name in body}
+        answered = await forward(request.having(body)) if given else await forward(request)
+        secret = parse_key(str(body.get("usage_api_key")))
+        kept = permissions_of(node, key_hash(secret)) if secret and given and answered.accepted else None
+        if secret and kept:
+            key = key_hash(secret)
+            changed = replace(kept, **given)  # type: ignore[arg-type]  # the members are those of the request
+            node.accounts.update_usage_key(
+                account_of(node, key), key, str(body["name"]), str(body["description"]), changed
+            )
+        return answered
+
+    intercept(node, "update_usage_api_key_metadata", rename)
