@@ -427,7 +427,7 @@ OF_WRONG_TYPE = (
 OUTSIDE_U64 = ((ARRAYS, (-1, 1.5, U64)),)
 
 
-@case("odd-permissions-are-refused", requirements=["UKEY-450", "UKEY-460"], needs=NEEDS)
+@case("odd-permissions-are-refused", requirements=["UKEY-450", "UKEY-460", "ERR-150"], needs=NEEDS)
 def odd_permissions_are_refused(judge: Judge, node: Node) -> None:
     """A permission field of the wrong JSON type, or a group id outside of u64, is refused when it is given."""
     alice = node.accounts.new().key
@@ -436,14 +436,18 @@ def odd_permissions_are_refused(judge: Judge, node: Node) -> None:
     added = node.usage_keys.add(alice, naming)
     controls = (added.accepted, node.usage_keys.update(alice, added.key, naming))
     unchanged = [unchanged_list(node.session, "list_api_keys", alice)]
+    # All else of an update is new, so that a part of it that is carried out shows.
+    new: dict[str, object] = {**dict.fromkeys(FLAGS, True), **{array: [] for array in ARRAYS}}
     for requirement, table in (("UKEY-450", OF_WRONG_TYPE), ("UKEY-460", OUTSIDE_U64)):
-        with judge.apart(requirement), Refusals(node.session, control=controls, unchanged=unchanged) as refusals:
+        told = judge.apart(requirement, unchanged="ERR-150")
+        with told, Refusals(node.session, control=controls, unchanged=unchanged) as refusals:
             for fields, values in table:
                 for turn, control in enumerate(controls):
                     # Each value meets a field at creation and another one in an update.
                     for field, value in zip(cycle([*fields[turn:], *fields[:turn]]), node.session.some(values)):
                         sent = [value] if requirement == "UKEY-460" else value
-                        request = control.changed(name=f"{node.label} refused", **{field: sent})
+                        others = new if turn else {}
+                        request = control.changed(name=f"{node.label} refused", **{**others, field: sent})
                         refusals.send(request, ["malformed", "invalid"])
 
 

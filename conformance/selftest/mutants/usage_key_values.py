@@ -5,13 +5,15 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
+from itertools import takewhile
 
 from eth_utils.crypto import keccak
 from pydantic import JsonValue
 
 from conformance.profile.operations import PERMISSION_ARRAYS, PERMISSION_FLAGS
-from conformance.selftest.tools.accounts import Write
+from conformance.selftest.tools.accounts import Write, account_of, permissions_of
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -21,6 +23,7 @@ from conformance.selftest.tools.alter import (
     change_accepted,
     change_body,
     change_items,
+    change_refused,
     each,
     intercept,
     note_accepted,
@@ -29,7 +32,9 @@ from conformance.selftest.tools.alter import (
 from conformance.selftest.tools.api_keys import Members, change_new_keys, change_secrets, header, presented
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import UsageKey
+from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.node import Node
+from reference_node.permission.keys import key_hash, parse_key
 
 Change = Callable[[JsonValue], JsonValue]
 
@@ -226,3 +231,26 @@ def _labelled(key: UsageKey, name: str, description: str) -> UsageKey:
 def odd_values_of_an_update_are_read(node: Node, change: Callable[[Members], Members]) -> None:
     """Read what `update_usage_api_key` has to refuse or has a default for as another value; the label says which."""
     change_body(node, "update_usage_api_key", lambda value: change(value) if isinstance(value, dict) else value)
+
+
+@mutant("ERR-150", also="EP-030 KEYLIFE-020 UKEY-450 UKEY-460")
+def refused_update_has_written_the_arrays_before(node: Node) -> None:
+    """Write the arrays of `update_usage_api_key` one after the other, and refuse it at the first that is malformed."""
+
+    def well_formed(array: JsonValue) -> bool:
+        return isinstance(array, list) and all(type(one) is int and 0 <= one < 2**64 for one in array)
+
+    def written(request: Received, given: Answered) -> Answered:
+        body = body_of(request)
+        secret = parse_key(str(body.get("usage_api_key")))
+        held = permissions_of(node, key_hash(secret)) if secret else None
+        arrays = {name: body.get(name) for name in takewhile(lambda one: well_formed(body.get(one)), PERMISSION_ARRAYS)}
+        if secret and held and len(arrays) < len(PERMISSION_ARRAYS):
+            key, account = key_hash(secret), account_of(node, key_hash(secret))
+            named = node.accounts.usage_key(account, key)
+            changed = replace(held, **arrays)  # type: ignore[arg-type]  # they are arrays of numbers
+            with suppress(ContractRefusal):
+                node.accounts.update_usage_key(account, key, named.name, named.description, changed)
+        return given
+
+    change_refused(node, "update_usage_api_key", written)
