@@ -68,6 +68,12 @@ def check_pages(judge: Judge, node: Node, request: OutgoingRequest, least: int) 
             second = page_or_none(node.session, request, 1, None)
             judge.same(second, whole[default : 2 * default], "the second page of the default size")
     largest = node.session.target.page_size
+    limits = node.session.profile.limits
+    is_stated = limits.page_size_max is not None and not node.session.target.page_size_is_assumed
+    if is_stated and limits.page_size_above_max == "capped" and len(whole) > largest:
+        with judge.apart("LIST-050", why="a size above the largest counts as the largest"):
+            second = page_or_none(node.session, request, 1, largest + 1)
+            judge.same(second, whole[largest : 2 * largest], f"the second page of {largest + 1} items")
     with judge.apart("LIST-060"):
         served = 1 if node.session.target.page_size_is_assumed else largest
         behind = -(-max(len(whole), least) // served)

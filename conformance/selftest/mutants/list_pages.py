@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from urllib.parse import parse_qsl, urlencode
 
 from conformance.selftest.tools.accounts import View
 from conformance.selftest.tools.alter import (
@@ -22,6 +24,7 @@ from conformance.selftest.tools.alter import (
 from conformance.selftest.tools.api_keys import presented
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import LARGEST_PAGE, LISTS
+from conformance.selftest.variants.variant import choices
 from reference_node.chain.account_config import Group
 from reference_node.fields import DEFAULT_PAGE_SIZE
 from reference_node.node import Node
@@ -155,3 +158,35 @@ def full_pages_stay_as_they_were(node: Node, view: str) -> None:
         return found
 
     wrap(node.accounts, view, page)
+
+
+def _cut_down(query: dict[str, str]) -> dict[str, str]:
+    size = query.get("page_size", "")
+    return {**query, "page_size": LARGEST_PAGE} if size.isdecimal() and int(size) > int(LARGEST_PAGE) else query
+
+
+@choices({"limits": {"page_size_above_max": "capped"}})
+def cuts_large_pages_down(node: Node) -> None:
+    """Take a page size over the largest for the largest."""
+    change_query(node, LISTS, _cut_down)
+
+
+@mutant("LIST-050", on=cuts_large_pages_down, also="EP-200 EP-230 LIST-020 LIST-090")
+def pages_that_are_cut_down_begin_where_whole_ones_would(node: Node) -> None:
+    """Show no more items than the largest page has, and go on behind those that were asked for."""
+
+    async def handler(request: Received, forward: Forward) -> Answered:
+        query, most = dict(parse_qsl(request.query)), int(LARGEST_PAGE)
+        if _cut_down(query) == query:
+            return await forward(request)
+        pages, before = divmod(int(query["page_size"]) * int(query.get("page_number", 0)), most)
+        items = []
+        for number in (pages, pages + 1):
+            page = urlencode({**query, "page_number": number, "page_size": most})
+            answered = await forward(replace(request, query=page))
+            if not answered.accepted:
+                return answered
+            items += json.loads(answered.body)
+        return answer(200, items[before : before + most])
+
+    intercept(node, LISTS, handler)
