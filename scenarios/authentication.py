@@ -152,6 +152,7 @@ def every_endpoint_needs_a_known_key(judge: Judge, node: Node) -> None:
     objects = sample_objects(node, node.accounts.new())
     alice, unknown = objects.alice.key, random_key(node.session.random)
     removed = node.usage_keys.add(alice, ALL_PERMISSIONS).key
+    node.session.accept(node.groups.creation(removed))  # whoever remembers what a key may do does so now
     node.usage_keys.remove(alice, removed)
     hashed, zeros = account_hash(alice, node.session.profile), base64_of(bytes(32))
     texts = [key_with_flipped_bit(alice), "", hashed, "no key at all", zeros]

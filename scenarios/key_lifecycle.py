@@ -16,7 +16,7 @@ from conformance.service.bindings import one_group, two_groups
 from conformance.service.derivations import account_hash, hashed_cid, random_key, usage_key_hash
 from conformance.service.lists import one_item_page, only, read_pages, unchanged_list
 from conformance.service.node import Node
-from conformance.service.refusal import Refusals, must_refuse, was_accepted
+from conformance.service.refusal import Refusals, was_accepted
 from conformance.service.scope_trial import ALL_GATED, ScopeTrial, opened_by
 from conformance.service.session import DESCRIPTION
 from conformance.service.usage_keys import ALL_PERMISSIONS, NO_PERMISSIONS, Permissions
@@ -426,26 +426,6 @@ def metadata_update_keeps_permissions(judge: Judge, node: Node) -> None:
         with judge.apart():
             # A new key shows what these permissions open where this one differs.
             trial.must_open(key, half, "the operations that the key may call after the update")
-
-
-@case("removed-key-opens-nothing", requirements=["KEYLIFE-080"], needs=NEEDS)
-def removed_key_opens_nothing(judge: Judge, node: Node) -> None:
-    """A removed usage key is refused at every management operation."""
-    alice = node.accounts.new().key
-    trial = ScopeTrial(node.session, alice)
-    page: dict[str, object] = {"page_number": node.session.stated("wire.paging.first_page_number"), "page_size": 1}
-    key = node.usage_keys.add(alice, ALL_PERMISSIONS).key
-    judge.set_up(trial.opens(key) == ALL_GATED, "a key that opens everything before its removal")
-    request = node.session.request("list_groups", key, **page)
-    node.session.send(request)  # whoever remembers whose key it is does so now
-    node.usage_keys.remove(alice, key)
-    lists = node.session.accept(node.session.request("list_groups", alice, **page))[1]
-    with judge():
-        opened = trial.opens(key)
-        at = trial.shown_at(opened, [])
-        judge.same(opened, [], "the operations that the key may call after its removal", at)
-        # To a node that does not know the key, it is no credential at all.
-        must_refuse(node.session, request, ["unauthenticated"], control=lists, unchanged=[])
 
 
 @case("next-key-inherits-nothing", requirements=["AUTH-080"], needs=NEEDS)

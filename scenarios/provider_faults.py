@@ -128,19 +128,21 @@ def must_be_honest(judge: Judge, answers: Sequence[Answer]) -> None:
     requirements=["BILL-070", "BILL-080", "BILL-100", "ERR-140"],
     needs=BUYS,
     uses=[KEY],
-    each={"down": "down", "nonsense": "nonsense"},
 )
 def provider_does_not_answer(
-    judge: Judge, accounts: Accounts, payments: Payments, control: ProviderControl, session: Session, row: Trouble
+    judge: Judge, accounts: Accounts, payments: Payments, control: ProviderControl, session: Session
 ) -> None:
-    """While the provider does not answer nothing is credited; afterwards what was paid is credited once."""
+    """While the provider is down or answers nonsense nothing is credited; afterwards what was paid is credited once."""
     alice = accounts.new(spends=False)
     start = payments.balance(alice.key)
     payments.buy(alice.key, Cents(600))
     before = payments.balance(alice.key)
     unpaid, paid = payments.intend(alice.key), payments.paid_intent(alice.key)
-    with control.trouble(row, "/v1/payment_intents/*"):
-        answers = [session.send(payments.confirm_request(alice.key, intent.id)) for intent in (unpaid, paid)]
+    troubles: Sequence[tuple[Trouble, PaymentIntent]] = (("down", unpaid), ("nonsense", paid))
+    answers = []
+    for trouble, intent in troubles:
+        with control.trouble(trouble, "/v1/payment_intents/*"):
+            answers.append(session.send(payments.confirm_request(alice.key, intent.id)))
     payments.wait_for_credit()
     with judge.apart("ERR-140"):
         must_be_honest(judge, answers)

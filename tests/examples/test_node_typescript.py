@@ -23,7 +23,7 @@ CAUGHT_BY = {
     "key-value-listed": ("usage_keys::key-value-is-shown-once", "UKEY-360 UKEY-370"),
     "permissions-merged": ("key_lifecycle::update-replaces-permissions", "KEYLIFE-030"),
     "metadata-resets-permissions": ("key_lifecycle::metadata-update-keeps-permissions", "KEYLIFE-070"),
-    "removed-key-lives": ("key_lifecycle::removed-key-opens-nothing", "KEYLIFE-080"),
+    "removed-key-lives": ("endpoints::usage-key-operations", "KEYLIFE-080"),
     "removed-group-runs": (
         "execution_changes::removal-of-a-group",
         "GRPLIFE-110 GRPLIFE-160 EXEC-230",
