@@ -132,7 +132,7 @@ def members_of_a_group(judge: Judge, node: Node) -> None:
     # What joins is permitted, and nothing beside it: Q joins G for X, Y does not.
     signing.must_be_refused(on.key, on.x, on.q, control=runs)
     groups.add_pkp(on.alice, on.g, on.q.id)
-    with judge("EP-370"):
+    with judge.apart("EP-370"):
         signing.must_sign(on.key, on.x, on.q)
     for remove_action in (groups.remove_action, partial(remove_action_in_capitals, node)):
         with judge.apart("EP-210", "EXEC-230"):
