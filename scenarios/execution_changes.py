@@ -26,6 +26,7 @@ from conformance.values.json_values import printed, same
 NEEDS = ("managed_accounts",)
 NO_KEY = ("unauthenticated", "malformed", "invalid")
 REMOVE_ABSENT = "semantics.group_membership_idempotence.remove_absent"
+Removal = Callable[[ApiKey, GroupId, HashedCid], object]
 
 
 # ---------------------------------------------------------------------------------------------------- changes of keys
@@ -134,8 +135,7 @@ def members_of_a_group(judge: Judge, node: Node) -> None:
     groups.add_pkp(on.alice, on.g, on.q.id)
     with judge.apart("EP-370"):
         signing.must_sign(on.key, on.x, on.q)
-    removals: list[Callable[[ApiKey, GroupId, HashedCid], object]]
-    removals = [groups.remove_action, partial(remove_action_in_capitals, node)]
+    removals: Sequence[Removal] = (groups.remove_action, partial(remove_action_in_capitals, node))
     for turn, remove_action in enumerate(removals):
         with judge.apart("EP-210", "EXEC-230"):
             remove_action(on.alice, on.g, on.x.hash)
