@@ -130,8 +130,6 @@ def members_of_a_group(judge: Judge, node: Node) -> None:
     on = two_groups(node)
     groups, signing = node.groups, node.signing
     runs = signing.must_sign(on.key, on.x, on.p).accepted
-    # What joins is permitted, and nothing beside it: Q joins G for X, Y does not.
-    signing.must_be_refused(on.key, on.x, on.q, control=runs)
     groups.add_pkp(on.alice, on.g, on.q.id)
     with judge.apart("EP-370"):
         signing.must_sign(on.key, on.x, on.q)
@@ -153,6 +151,7 @@ def members_of_a_group(judge: Judge, node: Node) -> None:
             with judge.apart("EP-220", "EXEC-230"):
                 groups.remove_pkp(on.alice, on.g, on.q.id)
                 signing.must_be_refused(on.key, on.x, on.q, control=runs)
+    # What joins is permitted: Y, which was not.
     signing.must_be_refused(on.key, on.y, on.p, control=runs)
     groups.add_action(on.alice, on.g, on.y.cid)
     with judge.apart("EP-360"):
