@@ -117,12 +117,17 @@ def headers_are_equivalent(judge: Judge, node: Node) -> None:
 # ----------------------------------------------------------------------------------------------------- no valid key
 
 
-def refuse_keys(node: Node, keys: Sequence[Sequence[tuple[str | None, str]]], objects: SampleObjects) -> None:
-    """Refuse each call that needs a key these ones, given with their headers; the calls take the groups in turn."""
+def refuse_keys(
+    node: Node,
+    keys: Sequence[Sequence[tuple[str | None, str]]],
+    objects: SampleObjects,
+    further: Sequence[OutgoingRequest] = (),
+) -> None:
+    """Refuse each call that needs a key these ones, given with their headers; the calls take the groups in turn.
+
+    Further requests are refused beside them.
+    """
     calls, alice = calls_with_a_key(node, objects), objects.alice.key
-    # A usage key in the body would name the account of a request that no key of a header does.
-    keyless = [key for tried in keys for key, _ in tried] == [None]
-    with_open_path = [call for call in calls if keyless and call.operation.name == "remove_usage_api_key"]
 
     def owner_may() -> None:
         for request in calls:
@@ -133,17 +138,19 @@ def refuse_keys(node: Node, keys: Sequence[Sequence[tuple[str | None, str]]], ob
         for number, request in enumerate(calls):
             for key, via in keys[number % len(keys)]:
                 refusals.send(replace(request, credential=key, via=via), ["unauthenticated"])
-        for request in with_open_path:
-            path = f"{request.operation.path}?x=/core/v1/get_api_payers"
-            refusals.send(replace(request, credential=None, path=path), ["any"])
+        for request in further:
+            refusals.send(request, ["any"])
 
 
 @case("every-endpoint-needs-a-key", requirements=["AUTH-040"], needs=NEEDS)
 def every_endpoint_needs_a_key(judge: Judge, node: Node) -> None:
     """Without a key nothing is listed, made, changed, filled, emptied or removed, whatever the query names."""
     objects = sample_objects(node, node.accounts.new())
+    # An open path in the query, and a usage key in the body, which would name the account where no header does.
+    removal = node.session.request("remove_usage_api_key", None, usage_api_key=objects.removable)
+    removal = replace(removal, path=f"{removal.operation.path}?x=/core/v1/get_api_payers")
     with judge():
-        refuse_keys(node, [[(None, "x-api-key")]], objects)
+        refuse_keys(node, [[(None, "x-api-key")]], objects, [removal])
 
 
 @case("every-endpoint-needs-a-known-key", requirements=["AUTH-050"], needs=NEEDS)
