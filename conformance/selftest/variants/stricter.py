@@ -51,12 +51,14 @@ def stricter(node: Node) -> None:
     """Refuse more than the reference node does.
 
     The OpenAPI description needs a key. A minted key can be attached only after its wallet was registered. A wallet is
-    the admin of one account at most. The wildcard for wallets is no entry to add or remove, only part of a whole list.
-    Unlike the reference node, a group takes ids of unknown wallets, and keeps an action that was deleted.
+    the admin of one account at most. An array of a usage key names 100 groups at most. The wildcard for wallets is no
+    entry to add or remove, only part of a whole list. Unlike the reference node, a group takes ids of unknown wallets,
+    and keeps an action that was deleted.
     """
     intercept(node, DESCRIPTION, _for_keys(node))
     change_contract(node, _wallet_first(node), {"set_usage_api_key"})
     intercept(node, "convert_to_chain_secured_account", _one_account_each(node))
+    intercept(node, ("add_usage_api_key", "update_usage_api_key"), _short_arrays)
     for method in ("add_pkp_to_group", "remove_pkp_from_group"):
         wrap(node.accounts, method, _no_wildcard)
     for method in ("add_group", "update_group", "add_pkp_to_group"):
@@ -71,6 +73,11 @@ def _for_keys(node: Node) -> Handler:
         return await forward(request) if known else refusal(401)
 
     return handler
+
+
+async def _short_arrays(request: Received, forward: Forward) -> Answered:
+    lengths = [len(value) for value in body_of(request).values() if isinstance(value, list)]
+    return refusal(422) if max(lengths, default=0) > AT_MOST else await forward(request)
 
 
 def _wallet_first(node: Node) -> Change:
