@@ -231,7 +231,7 @@ def x_api_key_wins(node: Node) -> None:
     x_api_key_goes_before_bearer(node)
 
 
-@mutant("AUTH-080", on=x_api_key_wins, also="AUTH-190 UKEY-050")
+@mutant("AUTH-080", on=x_api_key_wins, also="ACC-120 AUTH-190 UKEY-050")
 def account_and_rights_come_from_different_headers(node: Node) -> None:
     """Give the key in `X-Api-Key` every right in its account where an account key stands in `Authorization`."""
     book = key_book(node)

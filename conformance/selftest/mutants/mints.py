@@ -185,7 +185,7 @@ def mints_of_one_second_share_their_wallet(node: Node) -> None:
     intercept(node, KEY_MINT, of_key)
 
 
-@mutant("MINT-010", also="MINT-030 PKP-110 WSIG-080")
+@mutant("MINT-010", also="MINT-030 MINT-040 PKP-110 WSIG-080")
 def paths_are_numbered_by_second(node: Node) -> None:
     """Answer the first mint of a wallet in a second, and the second one, with what any other wallet's got there."""
     counted: Counter[str] = Counter()
