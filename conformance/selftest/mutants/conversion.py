@@ -277,7 +277,7 @@ def runs_are_paid_by_the_wallet_as_it_was_spelt(node: Node) -> None:
     wrap(node, "charged", charge)
 
 
-@mutant("MODE-240", also="ERR-150")
+@mutant("MODE-240", also="ERR-150 MODE-210")
 def refused_conversion_has_moved_billing(node: Node) -> None:
     """Charge an account's calls to the new admin wallet also after a conversion that was refused."""
     named: dict[int, Address] = {}
