@@ -40,7 +40,8 @@ class Restarts:
 
         def send(number: int, write: OutgoingRequest) -> Answer | None:
             branch = session.branch(f"write {number}")
-            branch.target = session.target.without_retries()
+            # A connection that the pool kept would be dead after the kill, and the next write would meet it.
+            branch.target = session.target.without_retries().without_kept_connections()
             try:
                 return branch.send(write, at_once=True)
             except (ConnectionDropped, NoAnswerInTime, ProxyFault, Unreachable):
