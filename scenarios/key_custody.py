@@ -14,13 +14,11 @@ from conformance.profile.wire import ZERO_HASH
 from conformance.service.at_once import send_at_once
 from conformance.service.bindings import bound
 from conformance.service.derivations import ID_RULE, pkp_id_in, random_hash
-from conformance.service.envelopes import billing_auth
 from conformance.service.node import Node
 from conformance.service.pkps import Pkp
 from conformance.service.refusal import was_accepted
 from conformance.service.runs import Run, address_of_private_key, signer_of_digest, signer_of_message, unmasked
 from conformance.service.secrets_search import wallets_leaked_by, witnessed
-from conformance.service.session import Session
 from conformance.service.suite_wallet import SuiteWallet
 from conformance.service.usage_keys import Permissions
 from conformance.values.ids import ApiKey, GroupId, PkpId, UsageKey
@@ -246,19 +244,6 @@ def lists_without(on: TwoWallets, admin: SuiteWallet) -> str:
     return "" if any(one in listed.lower() for one in shown) else listed
 
 
-def credit_shown_to(session: Session, wallet: SuiteWallet) -> int:
-    """The cents that a wallet's proof shows: none where it is refused, and where the profile offers no such balance."""
-    profile = session.profile
-    if profile.wire.x_wallet_auth.encoding is None or not all(map(profile.offers, ("billing", "wallet_signed"))):
-        return 0
-    answer = session.send(replace(session.request("balance"), headers=billing_auth(session, wallet)))
-    accepted = was_accepted(session, answer, or_refused=["any"])
-    if not accepted or session.target.profile_value("wire.billing.fields.balance_form") != "cents":
-        return 0
-    cents = member(answer.value, "balance_cents")
-    return cents if isinstance(cents, int) else 0
-
-
 @case(
     "the-private-key-is-the-wallets",
     requirements=["PKP-170", "EXEC-190", "MODE-060", "BILL-260"],
@@ -281,10 +266,13 @@ def the_private_key_is_the_wallets(judge: Judge, node: Node) -> None:
             judge.same_hex(address_of_private_key(masked, mask), pkp.address, "the address of the private key")
         wallets.append(SuiteWallet(pkp.address, Wallet.of_key(unmasked(masked, mask))))
     admin, other = wallets
-    lacking, credit = lists_without(on, admin), credit_shown_to(node.session, other)
+    lacking, profile = lists_without(on, admin), node.session.profile
+    shows_credit = profile.wire.x_wallet_auth.encoding is not None and profile.wire.billing.fields is not None
+    shows_credit = shows_credit and all(map(profile.offers, ("billing", "wallet_signed")))
     with judge.apart("MODE-060"):
         judge.that(not lacking, f"a list with {admin.address}, which has become the admin", lacking)
     with judge.apart("BILL-260"):
+        credit = node.payments.credit_by(other) if shows_credit else 0
         judge.same(credit, 0, "the balance of a wallet that is no account's admin")
 
 

@@ -134,6 +134,11 @@ class Payments:
         answer, _ = self._session.accept(request)
         return self._cents(answer)
 
+    def credit_by(self, wallet: SuiteWallet) -> Cents:
+        """The credit that a wallet's proof shows: none where it is refused, as that of an unknown wallet may be."""
+        answer = self._session.send(self.by_wallet("balance", wallet))
+        return self._cents(answer) if was_accepted(self._session, answer, or_refused=["any"]) else Cents(0)
+
     def _cents(self, answer: Answer) -> Cents:
         fields = self._session.profile.wire.billing.fields
         if fields is None:
