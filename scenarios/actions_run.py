@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from conformance.cases import Judge, case
 from conformance.service.acceptance import must_accept
+from conformance.service.action_sources import namespace
 from conformance.service.at_once import send_at_once
 from conformance.service.bindings import bound
 from conformance.service.lists import IN_GROUP, unchanged_list
@@ -614,9 +615,7 @@ LOOKS = """async function main() {
 def runs_leave_nothing_behind(judge: Judge, node: Node) -> None:
     """A run does not see what an earlier run changed in globals, prototypes and the library."""
     bob, alice = untried_runner(node), untried_runner(node)
-    # What has the sandbox's calls; it may not be there under that name before a prelude.
-    calls = node.session.target.profile_value("exec.sandbox_api.namespace") or "globalThis"
-    calls = str(calls).replace("{title}", str(node.session.target.profile_value("brand.title")))
+    calls = namespace(node.session.target.profile_value)
     leaves, looks = (code.replace("$CALLS", calls) for code in (LEAVES, LOOKS))
     for _ in range(3):
         left = alice.run(leaves, {"word": node.label}).result

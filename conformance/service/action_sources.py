@@ -67,6 +67,11 @@ def needs(name: str) -> frozenset[str]:
     return frozenset(key for placeholder in PLACEHOLDER.findall(template(name)) for key in KEYS[placeholder])
 
 
+def namespace(read: Reader) -> str:
+    """What has the sandbox's calls; `globalThis` where the profile names nothing. A prelude may make it."""
+    return _text("$NAMESPACE", read) if read(f"{API}.namespace") else "globalThis"
+
+
 def source(name: str, profile: Profile, mark: str = "") -> str:
     """The code to run on the profile's node.
 
