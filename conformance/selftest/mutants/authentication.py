@@ -27,7 +27,7 @@ from conformance.selftest.tools.alter_payments import BALANCE, give, take, walle
 from conformance.selftest.tools.api_keys import ask_as, header, key_book, live, presented, promote, under
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.selftest.tools.operations import LISTS, SERVED, WRITES
-from conformance.selftest.variants.variant import Choices, choices
+from conformance.selftest.variants.variant import choices
 from reference_node.node import Node
 
 OPEN = ("get_node_chain_config", "get_api_payers", "get_admin_api_payer", "get_service_action_ipfs_id")
@@ -214,21 +214,21 @@ def wrong_key_changes_what_is_answered(node: Node) -> None:
     change_accepted(node, "get_api_payers", lambda request, given: answer(200, []) if presented(request) else given)
 
 
-@mutant("AUTH-190")
-def x_api_key_goes_before_bearer(node: Node) -> None:
-    """Overlook `Authorization` beside `X-Api-Key`, though the profile states that different keys are refused."""
+@choices({"auth": {"conflicting_headers": "x_api_key_wins"}})
+def x_api_key_wins(node: Node) -> None:
+    """Overlook `Authorization` beside `X-Api-Key`, and say so."""
 
     async def handler(request: Received, forward: Forward) -> Answered:
         key = header(request, b"x-api-key")
         return await forward(under(request, key) if key else request)
 
-    intercept(node, SERVED, handler)
+    intercept(node, (*SERVED, BALANCE), handler)
 
 
-@choices({"auth": {"conflicting_headers": "x_api_key_wins"}})
-def x_api_key_wins(node: Node) -> None:
-    """Overlook `Authorization` beside `X-Api-Key`, and say so."""
-    x_api_key_goes_before_bearer(node)
+@mutant("AUTH-190")
+def x_api_key_goes_before_bearer(node: Node) -> None:
+    """Overlook `Authorization` beside `X-Api-Key`, though the profile states that different keys are refused."""
+    x_api_key_wins.alter(node)
 
 
 @mutant("AUTH-080", on=x_api_key_wins, also="ACC-120 AUTH-190 UKEY-050")
@@ -280,20 +280,7 @@ def keys_may_do_as_bearer_what_they_did(node: Node) -> None:
     intercept(node, WRITES, handler)
 
 
-def _x_api_key_wins(node: Node) -> None:
-    """Overlook `Authorization` beside `X-Api-Key`."""
-
-    async def handler(request: Received, forward: Forward) -> Answered:
-        key = header(request, b"x-api-key")
-        return await forward(under(request, key) if key else request)
-
-    intercept(node, (*SERVED, BALANCE), handler)
-
-
-X_API_KEY_WINS = Choices({"auth": {"conflicting_headers": "x_api_key_wins"}}, _x_api_key_wins)
-
-
-@mutant("AUTH-190", on=X_API_KEY_WINS, also="BILL-140 BILL-210")
+@mutant("AUTH-190", on=x_api_key_wins, also="BILL-140 BILL-210")
 def other_key_pays(node: Node) -> None:
     """Charge the account of the Bearer key for what is written with another key in `X-Api-Key` beside it."""
 

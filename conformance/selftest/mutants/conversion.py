@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 from eth_utils.crypto import keccak
@@ -21,7 +21,7 @@ from conformance.selftest.tools.alter import (
 )
 from conformance.selftest.tools.alter_chain_answers import wrap_rpc
 from conformance.selftest.tools.alter_contract import Sent, around_conversion, change_contract, converted_accounts
-from conformance.selftest.tools.alter_payments import BALANCE, claimed, give
+from conformance.selftest.tools.alter_payments import BALANCE, charge_to, claimed, give
 from conformance.selftest.tools.alter_runs import all_groups
 from conformance.selftest.tools.api_keys import header, presented
 from conformance.selftest.tools.mutant import mutant
@@ -261,12 +261,6 @@ def runs_are_paid_by_the_wallet_as_it_was_spelt(node: Node) -> None:
     """Charge the runs of a converted account to a record of its own where the address was spelt in lower case."""
     spelt: dict[int, Address] = {}
 
-    @contextmanager
-    def charge(usual: Callable[..., AbstractContextManager[None]], account_hash: int, cents: Cents) -> Iterator[None]:
-        wallet = spelt.get(account_hash)
-        with usual(account_hash, cents) if wallet is None else charged(node.billing, wallet, cents):
-            yield
-
     def note(request: Received, _: Answered) -> None:
         address, secret = text_member(request, "new_admin_wallet_address"), parse_key(presented(request))
         if address == address.lower() and secret is not None:
@@ -274,19 +268,13 @@ def runs_are_paid_by_the_wallet_as_it_was_spelt(node: Node) -> None:
             give(node, spelt[key_hash(secret)], 100)
 
     note_accepted(node, CONVERSION, note)
-    wrap(node, "charged", charge)
+    charge_to(node, spelt)
 
 
 @mutant("MODE-240", also="ERR-150 MODE-210")
 def refused_conversion_has_moved_billing(node: Node) -> None:
     """Charge an account's calls to the new admin wallet also after a conversion that was refused."""
     named: dict[int, Address] = {}
-
-    @contextmanager
-    def charge(usual: Callable[..., AbstractContextManager[None]], account_hash: int, cents: Cents) -> Iterator[None]:
-        wallet = named.get(account_hash)
-        with usual(account_hash, cents) if wallet is None else charged(node.billing, wallet, cents):
-            yield
 
     async def convert(request: Received, forward: Forward) -> Answered:
         given, secret = await forward(request), parse_key(presented(request))
@@ -298,7 +286,7 @@ def refused_conversion_has_moved_billing(node: Node) -> None:
         return given
 
     intercept(node, CONVERSION, convert)
-    wrap(node, "charged", charge)
+    charge_to(node, named)
 
 
 @mutant("MODE-100", also="BILL-230")

@@ -6,8 +6,7 @@ import base64
 import json
 import operator
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 
 from eth_abi.abi import encode
@@ -36,12 +35,12 @@ from conformance.selftest.tools.alter_contract import (
     converted_accounts,
 )
 from conformance.selftest.tools.alter_envelopes import CONVERSION, About, Check, address_in, where_refused
+from conformance.selftest.tools.alter_payments import charge_to
 from conformance.selftest.tools.alter_permissions import acts_as_owner
 from conformance.selftest.tools.api_keys import is_by_usage_key, presented
 from conformance.selftest.tools.concurrent_requests import Rendezvous
 from conformance.selftest.tools.mutant import mutant, row
 from conformance.values.typed_data import digest
-from reference_node.billing import Cents, charged
 from reference_node.chain.account_config import UsageKey
 from reference_node.chain.contract_abi import ContractRefusal
 from reference_node.chain.interface import Address, Reverted
@@ -80,13 +79,8 @@ def refused_second_conversion_takes_the_bill(node: Node) -> None:
             named[key_hash(secret)] = Address(wallet)
         return given
 
-    @contextmanager
-    def charge(original: Callable[..., AbstractContextManager[None]], account: int, cents: Cents) -> Iterator[None]:
-        with charged(node.billing, named[account], cents) if account in named else original(account, cents):
-            yield
-
     change_refused(node, CONVERSION, note)
-    wrap(node, "charged", charge)
+    charge_to(node, named)
 
 
 @mutant("MODE-210", also="ERR-150 LIST-170")

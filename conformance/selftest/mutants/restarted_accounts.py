@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import replace
 
 from conformance.selftest.mutants.restarts import restarts_of
-from conformance.selftest.tools.accounts import Write, account_of, change_list, permissions_of
+from conformance.selftest.tools.accounts import Write, account_of, change_list, let_execute, permissions_of
 from conformance.selftest.tools.alter import (
     Answered,
     Received,
@@ -356,10 +355,7 @@ def restart_gives_the_id_of_the_newest_group_again(node: Node) -> None:
     def add(write: Callable[..., int], acting: int, *others: object) -> int:
         account, made = account_of(node, acting), write(acting, *others)
         for hashed in before.pop((account, made - 1), []):
-            key = node.accounts.usage_key(account, hashed)
-            groups = (*key.permissions.execute_in_groups, made)
-            gained = replace(key.permissions, execute_in_groups=groups)
-            node.accounts.update_usage_key(account, hashed, key.name, key.description, gained)
+            let_execute(node, account, hashed, made)
         return made
 
     wrap(node.accounts, "remove_group", remove)

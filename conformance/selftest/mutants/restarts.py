@@ -16,7 +16,7 @@ from eth_utils.address import to_canonical_address
 from pydantic import JsonValue
 
 from conformance.selftest.mutants.conversion_old_key import GROUP_WRITES, old_key_lives
-from conformance.selftest.tools.accounts import Write, account_of, permissions_of
+from conformance.selftest.tools.accounts import Write, account_of, let_execute, permissions_of
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -326,10 +326,7 @@ def restart_gives_ids_of_removed_groups_again(node: Node) -> None:
     def add(write: Callable[..., int], acting: int, *others: object) -> int:
         made = write(acting, *others)
         for account, hashed in [holder for holder in before if holder[0] == acting]:
-            key = node.accounts.usage_key(account, hashed)
-            groups = (*key.permissions.execute_in_groups, made)
-            gained = replace(key.permissions, execute_in_groups=groups)
-            node.accounts.update_usage_key(account, hashed, key.name, key.description, gained)
+            let_execute(node, account, hashed, made)
         return made
 
     wrap(node.accounts, "remove_group", remove)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from conformance.selftest.tools.alter import wrap
@@ -43,6 +44,13 @@ def permissions_of(node: Node, key_hash: int) -> Permissions | None:
     if info.is_account_key or not info.account_hash:
         return None
     return node.accounts.usage_key(info.account_hash, key_hash).permissions
+
+
+def let_execute(node: Node, account: int, key_hash: int, group_id: int) -> None:
+    """Add a group to those where a usage key may run actions."""
+    key = node.accounts.usage_key(account, key_hash)
+    gained = replace(key.permissions, execute_in_groups=(*key.permissions.execute_in_groups, group_id))
+    node.accounts.update_usage_key(account, key_hash, key.name, key.description, gained)
 
 
 def group_of(node: Node, key_hash: int, group_id: int) -> Group:

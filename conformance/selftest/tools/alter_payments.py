@@ -5,13 +5,14 @@ from __future__ import annotations
 import base64
 import itertools
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 
 from conformance.selftest.tools.alter import Answered, Forward, Received, body_of, intercept, members, wrap
 from conformance.selftest.tools.alter_envelopes import address_in
 from conformance.selftest.tools.api_keys import header, presented
-from reference_node.billing import Cents
+from reference_node.billing import Cents, charged
 from reference_node.billing.credits import Credits
 from reference_node.billing.ledger import Intent, Ledger
 from reference_node.billing.payments import Payments
@@ -65,6 +66,18 @@ def wallet_of(node: Node, request: Received) -> Address | None:
     secret = parse_key(presented(request))
     info = node.accounts.key_info(key_hash(secret)) if secret else None
     return node.accounts.account(info.account_hash).admin_wallet if info and info.account_hash else None
+
+
+def charge_to(node: Node, wallets: Mapping[int, Address]) -> None:
+    """Charge the calls of an account to the wallet that stands here at its hash, if one does."""
+
+    @contextmanager
+    def charge(usual: Callable[..., AbstractContextManager[None]], account_hash: int, cents: Cents) -> Iterator[None]:
+        wallet = wallets.get(account_hash)
+        with usual(account_hash, cents) if wallet is None else charged(node.billing, wallet, cents):
+            yield
+
+    wrap(node, "charged", charge)
 
 
 def charge_otherwise(
