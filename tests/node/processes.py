@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import httpx
+
+from reference_node import server
+from reference_node.cli import main
 
 START_SECONDS = 180
 
@@ -66,3 +72,21 @@ def told(log: Path, process: subprocess.Popen[bytes], pattern: str) -> str:
 def client(ready: Any) -> httpx.Client:
     """A client for the node that wrote this ready file."""
     return httpx.Client(base_url=ready["base_url"], timeout=60)
+
+
+def failing(*options: str, **variables: str) -> tuple[int, str]:
+    """The exit code and error output of a node that can't start; in this process, which is a start of Python less."""
+    output, error = io.StringIO(), io.StringIO()
+    with (
+        contextlib.redirect_stdout(output),
+        contextlib.redirect_stderr(error),
+        mock.patch.dict(os.environ, environment(**variables), clear=True),
+        mock.patch.object(signal, "signal"),
+        mock.patch.object(server.Announcing, "run", side_effect=AssertionError("the node has started")),
+    ):
+        try:
+            code = main(["serve", "--port", "0", *options])
+        except SystemExit as ended:
+            code = int(str(ended.code))
+    assert output.getvalue() == ""
+    return code, error.getvalue()

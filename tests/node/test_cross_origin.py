@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 from nodes import Running, refused, serving
-from test_process import failing
+from processes import failing
 
 from reference_node.settings import Settings
 

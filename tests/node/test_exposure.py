@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 from nodes import Running, refused, serving
-from test_process import failing
+from processes import failing
 
 from reference_node.settings import Settings
 

@@ -15,8 +15,7 @@ import pytest
 from actions import KEY, ran
 from anvils import Anvil
 from nodes import Running, refused, serving
-from processes import client, node_process
-from test_process import failing
+from processes import client, failing, node_process
 
 from reference_node.assembly import build_node
 from reference_node.deployment import DeploymentError, Payers

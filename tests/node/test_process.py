@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
-import io
 import json
 import os
 import shlex
@@ -22,7 +20,7 @@ import httpx
 import pytest
 from connecting import connect_to
 from nodes import Running
-from processes import client, command, environment, node_process
+from processes import client, command, environment, failing, node_process
 
 from reference_node import server
 from reference_node.cli import main
@@ -33,24 +31,6 @@ from reference_node.settings import Settings
 
 SECRET = "11" * 24 + "0123456789abcdef"
 UNPINNED = str(Path(__file__).parent / "tee" / "unpinned.yaml")
-
-
-def failing(*options: str, **variables: str) -> tuple[int, str]:
-    """The exit code and error output of a node that can't start; in this process, which is a start of Python less."""
-    output, error = io.StringIO(), io.StringIO()
-    with (
-        contextlib.redirect_stdout(output),
-        contextlib.redirect_stderr(error),
-        mock.patch.dict(os.environ, environment(**variables), clear=True),
-        mock.patch.object(signal, "signal"),
-        mock.patch.object(server.Announcing, "run", side_effect=AssertionError("the node has started")),
-    ):
-        try:
-            code = main(["serve", "--port", "0", *options])
-        except SystemExit as ended:
-            code = int(str(ended.code))
-    assert output.getvalue() == ""
-    return code, error.getvalue()
 
 
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])

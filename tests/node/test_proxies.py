@@ -17,8 +17,8 @@ import pytest
 from browser import clicked
 from nodes import Running, refused, serving
 from prefix_proxy import Behaviour, behind_proxy
+from processes import failing
 from starlette.datastructures import Headers
-from test_process import failing
 
 from reference_node.public_address import read_url
 from reference_node.serving.proxies import is_within, told

@@ -23,9 +23,8 @@ import httpx
 import pytest
 from envelopes import rpc
 from nodes import Running, refused, serving
-from processes import client, environment, node_process
+from processes import client, environment, failing, node_process
 from shops import intend, pay, payment
-from test_process import failing
 
 from reference_node.assembly import build_node
 from reference_node.billing.audit import verify

@@ -16,7 +16,7 @@ from connecting import connect_to
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 from nodes import Running, refused, serving
-from test_process import failing
+from processes import failing
 
 from reference_node.settings import Settings
 from reference_node.tee.acme import Issuer
