@@ -403,7 +403,7 @@ def account_after_a_restart(judge: Judge, session: Session, restarts: Restarts) 
     """After a restart a CAA record of the gateway domain names the ACME account of the evidence still."""
     found = restarted(session, restarts)
     with judge():
-        if (problem := found.account) is not None:  # which another case's exchanges may show
+        if (problem := found.account) is not None:  # another case may have asked, whose log has the exchanges
             raise Mismatch(problem.expected, problem.got)
 
 
