@@ -729,7 +729,8 @@ def runs_at_once_keep_to_themselves(judge: Judge, node: Node) -> None:
             judge.same(run.result, {"n": name, "seen": [name]}, "what one of eight runs sees")
         with judge.apart("EXEC-180"):
             lines = re.findall(r"[<\[]run [^>\]]*[>\]]", text_of(run.logs))
-            given = member(run.result, "n")  # whether it is this run's own was judged above
+            result = member(run.result, "n")  # whether it is this run's own was judged above
+            given = name if result is MISSING else result
             judge.same(lines, [f"<{given}>", f"[{given}]"], "the logs of one of eight runs")
 
 
