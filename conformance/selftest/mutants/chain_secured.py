@@ -117,12 +117,14 @@ def _taken(node: Node) -> dict[int, int]:
 
 @mutant("ACC-120", also="CHAIN-180 KEYLIFE-180")
 def attached_keys_change_hands(node: Node) -> None:
-    """Count a usage key for the account that last tried to attach its hash."""
+    """Count a usage key that an account has for the account that last tried to attach its hash."""
     taken = _taken(node)
 
     def key_info(view: Callable[[int], KeyInfo], presented: int) -> KeyInfo:
         info = view(presented)
-        return info if info.is_account_key or presented not in taken else info._replace(account_hash=taken[presented])
+        if info.is_account_key or not info.account_hash or presented not in taken:
+            return info
+        return info._replace(account_hash=taken[presented])
 
     wrap(node.accounts, "key_info", key_info)
 
