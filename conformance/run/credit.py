@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from conformance.drivers.sections import set_up
+from conformance.drivers.steps.caserun import CaseRun
 from conformance.endpoints.messages import Answer, AskedAt
 from conformance.endpoints.requests import OutgoingRequest
-from conformance.problems import ProfileSilent
+from conformance.problems import OutOfCredit, ProfileSilent, StepProblem
 from conformance.profile import read_aside
 from conformance.service.accounts import CONVERSION
 from conformance.service.payments import Payments
 from conformance.service.session import Session
+
+CREDITS_OF_CONVERTED = "billing.credits_after_conversion"
+
+
+def left_behind(problem: StepProblem, run: CaseRun) -> dict[str, object]:
+    """The assumed key that says where credit is after a conversion, where a case with a conversion has none."""
+    if not isinstance(problem, OutOfCredit) or CONVERSION not in run.log.operations:
+        return {}
+    with read_aside():
+        value = run.target.profile_value(CREDITS_OF_CONVERTED)
+    return {CREDITS_OF_CONVERTED: value} if CREDITS_OF_CONVERTED in run.target.profile.assumed else {}
 
 
 def provide_after_conversions(session: Session) -> None:

@@ -40,6 +40,8 @@ class Departed:
     """What was called."""
     left_open: Collection[str] = ()
     """The keys that answer the statements which are charged, where the specification leaves all of these open."""
+    made_for: Collection[str] = ()
+    """The keys of which the case is for some values alone."""
 
     @property
     def status(self) -> int:
@@ -57,11 +59,10 @@ class Departed:
         return not self.accepted and "acceptance (2xx)" in self.expected
 
     def decides(self, key: str) -> bool:
-        """Whether the key says how this operation is served, or answers a charged statement."""
+        """Whether the key says how this operation is served, or which nodes the case is for, or what is charged."""
         called = self.operation
-        return self.answers(key) or (
-            called is not None and (key in called.keys or key.startswith(f"wire.{called.name}."))
-        )
+        is_its = called is not None and (key in called.keys or key.startswith(f"wire.{called.name}."))
+        return is_its or key in self.made_for or self.answers(key)
 
     def answers(self, key: str) -> bool:
         """Whether the key, or the section that it is in, answers a charged statement."""
@@ -74,19 +75,23 @@ def explaining(
     exchange: Exchange | None,
     operation: Operation | None = None,
     left_open: Collection[str] = (),
+    made_for: Collection[str] = (),
 ) -> str:
     """The key whose other value explains what came; empty where none does. No key explains a server fault.
 
-    What the answer itself shows comes before what is left: the key that alone answers the charged statements.
+    What the answer itself shows comes before what is left: the key that alone answers the charged statements, or of
+    which alone the case is for some values.
     """
     if exchange is None or exchange.status is None or exchange.status >= SERVER_FAULT:
         return ""
-    departed = Departed(expected, exchange, operation, left_open)
+    departed = Departed(expected, exchange, operation, left_open, made_for)
     for rule in RULES:
         for key, value in keys.items():
             if rule(key, value, departed):
                 return key
-    answering = [] if departed.is_refused else [key for key in keys if departed.answers(key)]
+    if departed.is_refused:
+        return ""
+    answering = [key for key in keys if departed.answers(key)] or [key for key in keys if key in made_for]
     return answering[0] if len(answering) == 1 else ""
 
 

@@ -32,11 +32,11 @@ from conformance.run import judging_case
 from conformance.run.assumed import added, hint, relied_on, when_settled
 from conformance.run.blame import note, own_or_blocked
 from conformance.run.case import Case
-from conformance.run.credit import provide_after_conversions
+from conformance.run.credit import left_behind, provide_after_conversions
 from conformance.run.known import Entry, Known, load_known
 from conformance.run.loader import load
 from conformance.run.offered import is_for_others, not_offered
-from conformance.run.stated import assumed_that_explains, stated_hint
+from conformance.run.stated import assumed_that_explains, blocked_for_others, stated_hint
 from conformance.run.unanswered import when_answered
 from conformance.service.cleanup import clean_up, set_clock_right
 from conformance.service.contract_calls import ContractCalls, own_names
@@ -158,7 +158,7 @@ def _performed(case: Case, run: CaseRun, began: float) -> Outcome:
 
 def _departed(case: Case, problem: StepProblem, run: CaseRun, began: float) -> Outcome:
     hide = run.secrets.hide
-    assumed = relied_on(problem, run.reliance)
+    assumed = relied_on(problem, run.reliance) or left_behind(problem, run)
     if isinstance(problem, Departure) and not assumed:
         note(case, run, problem)
         problem = own_or_blocked(problem, case, run)
@@ -171,9 +171,10 @@ def _departed(case: Case, problem: StepProblem, run: CaseRun, began: float) -> O
     beside = tuple(run.secrets.tell_beginning(text, LONGEST_IN_REASON) for text in problem.beside[:MOST_BESIDE])
     exchanges = _conversation(run, last, problem.others, " ".join([got, *beside])) if verdict is Verdict.FAIL else None
     failure = Failure(problem.step, expected, got, shown, replay, exchanges, beside=beside)
-    explains = assumed_that_explains(assumed, problem, case, run, failure, exchange) if assumed else ""
+    open_keys = assumed | blocked_for_others(problem, case, run)
+    explains = assumed_that_explains(open_keys, problem, case, run, failure, exchange) if open_keys else ""
     if explains:
-        assumed = {explains: assumed[explains], **assumed}
+        assumed = {explains: open_keys[explains], **assumed}
     told = hint(assumed, explains) if assumed else stated_hint(problem, run, failure, exchange) or _hint(problem, run)
     failure = replace(failure, hint=told)
     expected, got = (cut(text, LONGEST_IN_REASON) for text in (expected, got))

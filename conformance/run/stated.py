@@ -13,7 +13,9 @@ from conformance.problems import (
     LeakyRefusal,
     NotAccepted,
     NotRefused,
+    OutOfCredit,
     ServerFault,
+    SetupFailed,
     StateChanged,
     StepProblem,
 )
@@ -77,6 +79,8 @@ def assumed_that_explains(
     shown: Exchange | None,
 ) -> str:
     """The assumed key whose other value explains a problem, which `shown` shows; empty where none does."""
+    if isinstance(problem, OutOfCredit):
+        return next(iter(assumed), "")
     if isinstance(problem, BY_NO_NAME) and not isinstance(problem, NotRefused):
         return ""
     if first := first_page(problem, run) if FIRST_PAGE in assumed else "":
@@ -87,7 +91,21 @@ def assumed_that_explains(
         operation = run.target.operation(name) if name else None
     charged = problem.requirements or case.requirements
     keys = left_open(charged) if isinstance(problem, Departure) else []
-    return explaining(assumed, failure.expected, shown, operation, keys if len(keys) == len(charged) else [])
+    open_keys = keys if len(keys) == len(charged) else []
+    made_for = {key for key, _ in case.info.stated}
+    return explaining(assumed, failure.expected, shown, operation, open_keys, made_for)
+
+
+def blocked_for_others(problem: StepProblem, case: Case, run: CaseRun) -> dict[str, object]:
+    """The assumed keys of which a blocked case is for some values alone; none where another case judges what blocks it.
+
+    The node may be one of those that the case is not for.
+    """
+    if not isinstance(problem, SetupFailed) or problem.judged_by:
+        return {}
+    with read_aside():
+        read = {key: run.target.profile_value(key) for key, _ in case.info.stated if key in run.target.profile.assumed}
+    return run.reliance.still_open(read)
 
 
 def first_page(problem: StepProblem, run: CaseRun) -> str:

@@ -164,6 +164,43 @@ def test_refused_conversion_hangs_on_the_form_of_its_envelope_and_not_on_the_ans
     assert "wire.convert.response.success" not in outcome.assumed
 
 
+SPENT_BEHIND = CONVERSION.replace(
+    '        node.accounts.convert(node.accounts.new().key, node.wallets.new("carol"))',
+    """        alice = node.accounts.new().key
+        node.accounts.convert(alice, node.wallets.new("carol"))
+        node.groups.add(alice)""",
+)
+"""The same, and a write that finds no credit afterwards."""
+
+
+def test_account_without_credit_after_its_conversion_hangs_on_where_its_credit_is(
+    tmp_path: Path, target: Target, node: TinyNode
+) -> None:
+    node.faults["convert_to_chain_secured_account"] = always(200, {"success": True})
+    node.faults["add_group"] = always(402, {"code": "insufficient-credits"})
+    path = tmp_path / "mine.py"
+    path.write_text(SPENT_BEHIND, encoding="utf-8")
+    (case,) = load_pack(path)
+
+    outcome = run_case(case, target)
+
+    assert outcome.explains == "billing.credits_after_conversion", outcome.reason
+    assert outcome.assumed == {"billing.credits_after_conversion": "moved"}
+
+
+def test_blocked_case_hangs_on_the_choice_that_it_is_for(run: Run, node: TinyNode) -> None:
+    node.faults["add_group"] = always(409, {"code": "in-use"})
+
+    outcome = run("""\
+        uses: [{mode.admin_address_reuse: accepted}]
+        setup: [{account: alice}, {call: add_group, with: {group_name: g}}]
+        steps: [{list: list_groups, expect: {'': []}}]
+        """)
+
+    assert outcome.verdict is Verdict.INCONCLUSIVE
+    assert outcome.explains == "mode.admin_address_reuse", outcome.reason
+
+
 ASSUMED = {
     "exec.pkp_selection.swallowed_refusal": "rethrown",
     "wire.typed_data.form": ["object", "string"],
@@ -263,6 +300,28 @@ def test_choice_explains_what_its_other_value_would_give(
         "semantics.account_wallet_listed": False,
     }
     assert explaining(keys, expected, exchange, None, left_open) == key
+
+
+@pytest.mark.parametrize(
+    ("expected", "exchange", "key"),
+    [
+        ("acceptance (2xx)", answered(409, "{}"), "mode.admin_address_reuse"),
+        ("a balance above 7", answered(200, "{}"), ""),
+        ("acceptance (2xx)", answered(500, "{}"), ""),
+    ],
+)
+def test_choice_that_the_case_is_for_explains_a_refusal(expected: str, exchange: Exchange, key: str) -> None:
+    keys = {"billing.credits_after_conversion": "moved", "mode.admin_address_reuse": "accepted"}
+    assert explaining(keys, expected, exchange, made_for=[*keys]) == key
+
+
+def test_only_choice_that_the_case_is_for_explains_what_no_rule_does() -> None:
+    keys = {"wire.billing.fields.balance_form": "cents", "billing.credits_after_conversion": "moved"}
+    exchange = answered(200, "{}")
+    assert explaining(keys, "a balance above 7", exchange) == ""
+    assert explaining(keys, "a balance above 7", exchange, made_for=["billing.credits_after_conversion"]) == (
+        "billing.credits_after_conversion"
+    )
 
 
 def test_answer_that_is_taken_for_the_whole_is_said_to_be_it(run: Run, node: TinyNode) -> None:
