@@ -444,6 +444,10 @@ def text_of(logs: object) -> str:
     return "\n".join(printed(item) for item in logs) if isinstance(logs, list) else printed(logs)
 
 
+LINE_END = re.compile(r"\r?\n|\\n")
+"""As it is or with the escapes of JSON. What a node writes before each line is silent."""
+
+
 def holds(logs: str, part: str) -> bool:
     """Whether the text of logs holds a part, as it is or with the escapes of JSON."""
     return part in logs or json.dumps(part)[1:-1] in logs
@@ -507,13 +511,13 @@ def judge_lines(judge: Judge, node: Node, key: str) -> None:
         judge.same(logs.count(f"again {word}"), 3, "how often a line stands that was written three times")
     with judge.apart():
         judge.that(bool(re.search("one.{1,5}two.{1,5}three.{1,5}4", logs)), "logs that hold every argument", logs)
+    with judge.apart():
+        lines = LINE_END.split(logs)
+        at = next((number for number, line in enumerate(lines) if f"above {word}" in line), len(lines))
+        is_there = ["below" in line for line in lines[at + 2 : at + 3]]
+        judge.that(any(is_there), f"logs with the line 'above {word}', then an empty one, then 'below'", logs)
     for part in (
-        *(
-            f"    indented\tonce {word}",
-            f"%s %d 100% {word}",
-            f"above {word}\n\nbelow",
-            f"rocket \U0001f680 {word}",
-        ),
+        *(f"    indented\tonce {word}", f"%s %d 100% {word}", f"rocket \U0001f680 {word}"),
         *(f"{'x' * 5000} end of {word}", f"info-{word}", f"warn-{word}", f"error-{word}"),
     ):
         with judge.apart():

@@ -81,7 +81,7 @@ def other_habits(node: Node) -> None:
     A wallet is made by GET. Lists show group ids in hex, `add_group` answers a number. A PKP id is an address after
     zeros. What is not there can be deleted. Each usage key comes with a wallet, which is listed. The sandbox has one
     function. Code that swallows the refusal of a wallet goes on. `response` is what `main` returns, parsed as a text,
-    and `logs` an array of lines.
+    and `logs` an array of lines, each behind a mark.
     An account's lists show the newest first, those of a group what joined first.
     """
     for view in ("wallets", "actions", "usage_keys"):
@@ -103,7 +103,7 @@ def other_habits(node: Node) -> None:
 
 
 def _lines(text: str) -> list[JsonValue]:
-    return list(text.split("\n")) if text else []
+    return [f"[log] {line}" for line in text.split("\n")] if text else []
 
 
 class WalletsByGet:
