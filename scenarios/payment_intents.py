@@ -123,10 +123,11 @@ def wallets_amounts_below_the_minimum(judge: Judge, node: Node) -> None:
 @case("amounts-of-other-types", requirements=["BILL-060"], needs=BILLS)
 def amounts_of_other_types(judge: Judge, accounts: Accounts, payments: Payments, session: Session) -> None:
     """An `amount_cents` that is no whole number, is out of range or is missing is refused."""
+    # Whether the text "500" is one is silent.
     alice = accounts.new(spends=False)
     _, least = session.accept(payments.intent_request(alice.key, 500))
     reads = [payments.unchanged_balance(alice.key)]
-    wrong: list[object] = [500.5, 999.99, "500", "", None, True, False, [500], [], {"cents": 500}]
+    wrong: list[object] = [500.5, 999.99, "five hundred", "", None, True, False, [500], [], {"cents": 500}]
     wrong += NUMBERS["amount_cents out of range"]
     with judge("BILL-060"), Refusals(session, control=least, unchanged=reads) as refusals:
         for amount in session.some(wrong):

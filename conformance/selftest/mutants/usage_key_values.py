@@ -205,9 +205,7 @@ def _labelled(key: UsageKey, name: str, description: str) -> UsageKey:
 
 @mutant(
     each=[
-        row(
-            "text-as-flag", _flags(lambda v: v == "true" if isinstance(v, str) else v), breaks="UKEY-450", also="EP-030"
-        ),
+        row("text-as-flag", _flags(lambda v: bool(v) if isinstance(v, str) else v), breaks="UKEY-450", also="EP-030"),
         row(
             "1.5-as-1",
             _ids(lambda item: int(item) if isinstance(item, float) else item),
