@@ -75,8 +75,10 @@ def lenient(node: Node) -> None:
     PKPs. A second `add_action` overwrites. Adding what a group lists, and removing what it does not list, succeeds.
     The lists of an unknown group are empty. An update of a usage key keeps its labels. `account_exists` refuses
     unknown keys. `list_actions` also shows actions that are only in groups, without labels where a group is asked
-    for. A key counts in any base64 text of its bytes. Its owner may name a usage key by its hash, too.
+    for. A key counts in any base64 text of its bytes. Its owner may name a usage key by its hash, too. A text counts
+    for the flag or the amount that it says.
     """
+    change_body(node, SAYING_FLAGS, members_of(_as_said))
     change_body(node, NAMING_A_KEY, _by_its_hash(key_book(node)))
     intercept(node, (*EVERYTHING, RUN), _in_any_spelling)
     wrap(node.accounts, "new_account", _registers_own_wallet(node))
@@ -96,6 +98,17 @@ def lenient(node: Node) -> None:
     change_answer(node, (*WRITES, *PAID_FOR, CONFIG), more)
     change_items(node, LISTS, each(lambda item: {**item, "created": 1_700_000_000}))
     intercept(node, "account_exists", _for_known_keys)
+
+
+SAYING_FLAGS = ("add_usage_api_key", "update_usage_api_key", "billing/create_payment_intent")
+SAID: Members = {"true": True, "false": False}
+
+
+def _as_said(body: Members) -> JsonValue:
+    flags = {name: SAID.get(str(value), value) for name, value in body.items() if name.startswith("can_")}
+    cents = body.get("amount_cents")
+    amount: Members = {"amount_cents": int(cents)} if isinstance(cents, str) and cents.isdecimal() else {}
+    return {**body, **flags, **amount}
 
 
 NAMING_A_KEY = ("update_usage_api_key", "update_usage_api_key_metadata", "remove_usage_api_key")
