@@ -24,6 +24,8 @@ REFUSALS = frozenset({"refused", *get_args(RefusalClass)})
 """Values of a key that say that a request is refused."""
 ITEMS = re.compile(r"\[\s*\{")
 """Where a list of objects begins."""
+DIGITS = re.compile(r'(?<=[\[,:])\s*"[0-9]+"')
+"""A text of a number, as a value."""
 NOT_THE_NAME = r"(?:required|missing|unknown|unexpected|unrecogni[sz]ed|extra|additional|not (?:allowed|expected))"
 """How a refusal says that it lacks a member, or does not know one; other words are about the member's value."""
 NEAR = 60
@@ -181,7 +183,9 @@ def _status_of_answer(key: str, value: object, departed: Departed) -> bool:
 
 
 def _form_of_answer(key: str, value: object, departed: Departed) -> bool:
-    """The form of a value: a text of JSON came in place of the JSON."""
+    """The form of a value: a text of JSON came in place of the JSON, or texts of digits in place of numbers."""
+    if value == "integer" and departed.accepted:
+        return DIGITS.search(departed.exchange.response_body) is not None and departed.decides(key)
     if value == "text" or "text" not in choices(key) or not departed.accepted:
         return False
     inner = (_parsed(text) for text in _texts(departed.exchange.response_body))

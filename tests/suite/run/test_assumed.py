@@ -253,6 +253,8 @@ def answered(status: int, answer: str, sent: str = "{}") -> Exchange:
         ("create_wallet", "acceptance (2xx)", answered(405, "{}"), "operations.method_and_path.create_wallet"),
         ("create_wallet", "a refusal (forbidden: 403)", answered(404, "{}"), ""),
         ("list_wallets", "acceptance (2xx)", answered(422, "{}"), ""),
+        ("list_api_keys", "[2]", answered(200, '[{"execute_in_groups": ["2"]}]'), "list_items.group_ids_form"),
+        ("list_api_keys", "[2]", answered(200, '[{"execute_in_groups": [2]}]'), ""),
         (
             "new_account",
             "acceptance (2xx)",
