@@ -207,8 +207,14 @@ class Target:
         return self._operations[name]
 
     def remembered(self, name: str, ask: Callable[[], T], seconds: float = math.inf) -> T:
-        """The result of `ask`, cached under this name for so many seconds, by default for the whole run."""
-        with self._asking[name]:
+        """The result of `ask`, cached under this name for so many seconds, by default for the whole run.
+
+        Cases of the same time wait for one another's `ask`, but for one that is alone: it asks by itself.
+        """
+        lock = self._asking[name]
+        with self.turns.holding(lock) if self.turns else lock as is_held:
+            if not is_held:
+                return ask()
             asked, known = self._remembered.get(name, (-math.inf, None))
             now = time.monotonic()
             if now - asked >= seconds or asked == -math.inf:

@@ -75,6 +75,42 @@ class Turns:
                 if not turn.is_alone:
                     self._beside += 1
 
+    @contextmanager
+    def holding(self, lock: threading.RLock) -> Iterator[bool]:
+        """Hold a lock within the block. False: another case has it, which may wait until this one is no longer alone.
+
+        A case that waits for the lock holds up none that waits to be alone: that may be the one with the lock.
+        """
+        turn = _turn.get()
+        is_held = lock.acquire(blocking=turn is None)
+        if not is_held and turn is not None and not turn.is_alone:
+            self._wait_aside(turn, lock)
+            is_held = True
+        try:
+            yield is_held
+        finally:
+            if is_held:
+                lock.release()
+
+    def _wait_aside(self, turn: Turn, lock: threading.RLock) -> None:
+        """Take a lock, and go on beside the others when none is alone."""
+        is_held = False
+        with self._changed:
+            self._beside -= 1
+            self._changed.notify_all()
+        try:
+            while not (is_held := lock.acquire(timeout=SECONDS_BETWEEN_LOOKS)):
+                self._interruption.check()
+            with self._changed:
+                self._wait(turn, lambda: not self._is_taken)
+                self._beside += 1
+        except BaseException:
+            if is_held:
+                lock.release()
+            with self._changed:
+                self._beside += 1
+            raise
+
     def _wait(self, turn: Turn, may_go_on: Callable[[], bool]) -> None:
         began = time.monotonic()
         while not may_go_on():

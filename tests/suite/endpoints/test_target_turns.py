@@ -99,3 +99,51 @@ def test_interruption_ends_the_wait_for_a_turn() -> None:
             waiting.result()
         may_end.set()
         running.result()
+
+
+def test_case_that_waits_for_a_lock_holds_up_no_other_that_waits_to_be_alone() -> None:
+    turns, lock, has_lock = Turns(Interruption()), threading.RLock(), threading.Event()
+    order: list[str] = []
+
+    def first() -> None:
+        with turns.one(), turns.holding(lock):
+            has_lock.set()
+            turns.be_alone()
+            order.append("alone with the lock")
+
+    def second() -> None:
+        with turns.one():
+            assert has_lock.wait(LONG)
+            with turns.holding(lock) as is_held:
+                order.append(f"afterwards, {'with' if is_held else 'without'} the lock")
+
+    with ThreadPoolExecutor(2) as pool:
+        running = [pool.submit(first), pool.submit(second)]
+        for case in running:
+            case.result(LONG)
+
+    assert order == ["alone with the lock", "afterwards, with the lock"]
+
+
+def test_case_that_is_alone_does_not_wait_for_a_lock_whose_holder_waits_for_it() -> None:
+    turns, lock, has_lock = Turns(Interruption()), threading.RLock(), threading.Event()
+    held: list[bool] = []
+
+    def holder() -> None:
+        with turns.one(), turns.holding(lock):
+            has_lock.set()
+            turns.be_alone()
+
+    def alone() -> None:
+        with turns.one():
+            assert has_lock.wait(LONG)
+            turns.be_alone()
+            with turns.holding(lock) as is_held:
+                held.append(is_held)
+
+    with ThreadPoolExecutor(2) as pool:
+        running = [pool.submit(holder), pool.submit(alone)]
+        for case in running:
+            case.result(LONG)
+
+    assert len(held) == 1
