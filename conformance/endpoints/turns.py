@@ -93,23 +93,30 @@ class Turns:
                 lock.release()
 
     def _wait_aside(self, turn: Turn, lock: threading.RLock) -> None:
-        """Take a lock, and go on beside the others when none is alone."""
-        is_held = False
+        """Take a lock while none is alone, and go on beside the others."""
         with self._changed:
             self._beside -= 1
             self._changed.notify_all()
         try:
-            while not (is_held := lock.acquire(timeout=SECONDS_BETWEEN_LOOKS)):
-                self._interruption.check()
-            with self._changed:
-                self._wait(turn, lambda: not self._is_taken)
-                self._beside += 1
+            while not self._goes_on_with(lock):
+                with self._changed:
+                    self._wait(turn, lambda: not self._is_taken)
         except BaseException:
-            if is_held:
-                lock.release()
             with self._changed:
                 self._beside += 1
             raise
+
+    def _goes_on_with(self, lock: threading.RLock) -> bool:
+        """Whether the lock was free while none was alone: then the case has it, and goes on beside the others."""
+        if not lock.acquire(timeout=SECONDS_BETWEEN_LOOKS):
+            self._interruption.check()
+            return False
+        with self._changed:
+            if not self._is_taken:
+                self._beside += 1
+                return True
+        lock.release()
+        return False
 
     def _wait(self, turn: Turn, may_go_on: Callable[[], bool]) -> None:
         began = time.monotonic()
