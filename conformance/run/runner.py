@@ -171,7 +171,7 @@ def _departed(case: Case, problem: StepProblem, run: CaseRun, began: float) -> O
     beside = tuple(run.secrets.tell_beginning(text, LONGEST_IN_REASON) for text in problem.beside[:MOST_BESIDE])
     exchanges = _conversation(run, last, problem.others, " ".join([got, *beside])) if verdict is Verdict.FAIL else None
     failure = Failure(problem.step, expected, got, shown, replay, exchanges, beside=beside)
-    open_keys = assumed | blocked_for_others(problem, case, run)
+    open_keys = assumed | blocked_for_others(problem, case, run, exchange)
     explains = assumed_that_explains(open_keys, problem, case, run, failure, exchange) if open_keys else ""
     if explains:
         assumed = {explains: open_keys[explains], **assumed}

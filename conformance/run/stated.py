@@ -23,7 +23,7 @@ from conformance.profile import Operation, read_aside
 from conformance.report.causes import SHOWN_VALUE
 from conformance.requirements import catalogue
 from conformance.run.case import Case
-from conformance.run.explaining import REFUSALS, explaining
+from conformance.run.explaining import REFUSALS, REFUSED, explaining
 from conformance.service.reliance import FIRST_PAGE
 from conformance.values.json_values import printed_json
 from conformance.values.shown_text import cut
@@ -96,12 +96,13 @@ def assumed_that_explains(
     return explaining(assumed, failure.expected, shown, operation, open_keys, made_for)
 
 
-def blocked_for_others(problem: StepProblem, case: Case, run: CaseRun) -> dict[str, object]:
-    """The assumed keys of which a blocked case is for some values alone; none where another case judges what blocks it.
+def blocked_for_others(problem: StepProblem, case: Case, run: CaseRun, shown: Exchange | None) -> dict[str, object]:
+    """The assumed keys of which a case is for some values alone, where a refusal blocks it that no other case judges.
 
     The node may be one of those that the case is not for.
     """
-    if not isinstance(problem, SetupFailed) or problem.judged_by:
+    is_refused = shown is not None and shown.status is not None and shown.status >= REFUSED
+    if not isinstance(problem, SetupFailed) or problem.judged_by or not is_refused:
         return {}
     with read_aside():
         read = {key: run.target.profile_value(key) for key, _ in case.info.stated if key in run.target.profile.assumed}
