@@ -44,6 +44,10 @@ def _flags(change: Change) -> Callable[[Members], Members]:
     return lambda body: {name: change(value) if name in PERMISSION_FLAGS else value for name, value in body.items()}
 
 
+TEXTS_AS_FLAGS = _flags(lambda v: bool(v) if isinstance(v, str) else v)
+"""Every text but the empty one says true."""
+
+
 def _arrays(change: Change) -> Callable[[Members], Members]:
     """Change the arrays of a body, whatever stands in their place."""
     return lambda body: {name: change(value) if name in PERMISSION_ARRAYS else value for name, value in body.items()}
@@ -69,7 +73,7 @@ def _ids(change: Change) -> Callable[[Members], Members]:
             breaks="UKEY-440",
             also="EP-030 UKEY-450",
         ),
-        row("text-as-flag", _flags(lambda v: bool(v) if isinstance(v, str) else v), breaks="UKEY-450", also="EP-030"),
+        row("text-as-flag", TEXTS_AS_FLAGS, breaks="UKEY-450", also="EP-030"),
         row("-1-as-1", _ids(lambda item: abs(item) if type(item) is int else item), breaks="UKEY-460", also="EP-030"),
     ]
 )
@@ -205,7 +209,7 @@ def _labelled(key: UsageKey, name: str, description: str) -> UsageKey:
 
 @mutant(
     each=[
-        row("text-as-flag", _flags(lambda v: bool(v) if isinstance(v, str) else v), breaks="UKEY-450", also="EP-030"),
+        row("text-as-flag", TEXTS_AS_FLAGS, breaks="UKEY-450", also="EP-030"),
         row(
             "1.5-as-1",
             _ids(lambda item: int(item) if isinstance(item, float) else item),

@@ -125,25 +125,16 @@ def test_case_that_waits_for_a_lock_holds_up_no_other_that_waits_to_be_alone() -
     assert order == ["alone with the lock", "afterwards, with the lock"]
 
 
-def test_case_that_is_alone_does_not_wait_for_a_lock_whose_holder_waits_for_it() -> None:
-    turns, lock, has_lock = Turns(Interruption()), threading.RLock(), threading.Event()
-    held: list[bool] = []
+def test_case_that_is_alone_waits_for_no_lock_whose_holder_may_wait_for_it() -> None:
+    turns, lock = Turns(Interruption()), threading.RLock()
 
-    def holder() -> None:
-        with turns.one(), turns.holding(lock):
-            has_lock.set()
-            turns.be_alone()
-
-    def alone() -> None:
+    def alone() -> bool:
         with turns.one():
-            assert has_lock.wait(LONG)
             turns.be_alone()
             with turns.holding(lock) as is_held:
-                held.append(is_held)
+                return is_held
 
-    with ThreadPoolExecutor(2) as pool:
-        running = [pool.submit(holder), pool.submit(alone)]
-        for case in running:
-            case.result(LONG)
-
-    assert len(held) == 1
+    with ThreadPoolExecutor(1) as pool:
+        with lock:
+            assert not pool.submit(alone).result(LONG)
+        assert pool.submit(alone).result(LONG)
