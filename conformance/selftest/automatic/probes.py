@@ -21,6 +21,7 @@ EFFECTLESS = frozenset(
             "bool",
             "bytes",
             "count",
+            "depth",
             "encode",
             "endswith",
             "find",
