@@ -36,6 +36,8 @@ class Running(Protocol):
     seed: str
     at_once: int
     """How many cases run at the same time."""
+    settle_seconds: float
+    """How long the node may take until a write shows, as its profile says."""
     offered: frozenset[str]
     """The cases that are to run and that the profile does not rule out, by their ids."""
     outcomes: dict[str, Outcome]

@@ -37,6 +37,8 @@ WORDS = {
     Verdict.SUITE_ERROR: "suite error",
 }
 TOLD_AT_ONCE = (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.SUITE_ERROR)
+MUCH_WAITING = 5
+"""Minutes of waiting from which on a run says beforehand that it waits."""
 MOST_INCONCLUSIVE = 20
 """How many inconclusive cases are named as they end; the line of progress counts all, the report tells their causes."""
 
@@ -105,6 +107,15 @@ def _told(cost: Cost) -> str:
     return "; ".join(parts)
 
 
+def _waiting(seconds: float, at_once: int) -> str:
+    """How long a run waits for writes to show, after each one; empty where that is not long."""
+    minutes = seconds / at_once / 60
+    if minutes < MUCH_WAITING:
+        return ""
+    advice = ": --jobs 16 lets cases wait at the same time" if at_once == 1 else ""
+    return f"about {_rounded(minutes)} minutes of waiting until writes show (semantics.settle_time_seconds){advice}"
+
+
 def _rounded(number: float) -> str:
     """Two digits, which is what an estimate knows."""
     digits = len(str(round(number)))
@@ -152,7 +163,10 @@ class Reporter:
         with suppress(OSError):  # the report at the end meets it again
             if self._run is not None:
                 self._console.print(f"{self._run.about()}, {len(cases)} case{'s' * (len(cases) != 1)}", soft_wrap=True)
-                self._console.print(f"about {_told(expected(offered))}", soft_wrap=True)
+                whole = expected(offered)
+                self._console.print(f"about {_told(whole)}", soft_wrap=True)
+                if waiting := _waiting(whole.charged_cents * self._run.settle_seconds, self._run.at_once):
+                    self._console.print(waiting, soft_wrap=True)
             if self._console.is_terminal:
                 self._bar.start()
                 self._show(self._count)

@@ -81,6 +81,7 @@ class ConformanceSession:
             self.seed = _seed(self.options)
             self.node = JudgedNode(self.options, self.seed, may_start=not config.getoption("collectonly"))
             self.at_once = self.node.jobs
+            self.settle_seconds = self.node.profile.semantics.settle_time_seconds or 0
             config.add_cleanup(self.node.stop)
             if self.node.is_bundled and self.node.jobs > 1 and not CAN_FORK:
                 raise pytest.UsageError("--jobs above 1 for the bundled node needs an operating system with fork")

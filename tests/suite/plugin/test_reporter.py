@@ -71,7 +71,9 @@ class Run:
         self.text = StringIO()
         self.reporter = Reporter(Console(file=self.text, force_terminal=terminal, width=200), clock)
         self._outcomes: dict[str, Outcome] = {}
-        self.running = SimpleNamespace(outcomes=self._outcomes, unwritten="", about=lambda: "node n, seed s", at_once=1)
+        self.running = SimpleNamespace(
+            outcomes=self._outcomes, unwritten="", about=lambda: "node n, seed s", at_once=1, settle_seconds=0.0
+        )
         stash = pytest.Stash()
         stash[RUNNING] = self.running
         self._config = SimpleNamespace(stash=stash)
@@ -109,6 +111,25 @@ def test_output_that_is_no_terminal_gets_a_line_now_and_then(clock: Clock) -> No
         "about 40 requests; 1,700 cents by the usual prices; 71,000,000 units of gas",
         "2 of 4 cases, 0.1 a second, 0:15 left: 2 passed",
     ]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "at_once", "told"),
+    [
+        (0.1, 1, []),
+        (2.0, 1, ["about 56 minutes of waiting until writes show (semantics.settle_time_seconds): --jobs 16 lets cases "
+                  "wait at the same time"]),
+        (2.0, 8, ["about 7 minutes of waiting until writes show (semantics.settle_time_seconds)"]),
+    ],
+)  # fmt: skip
+def test_long_waiting_for_writes_is_told_beforehand(
+    clock: Clock, seconds: float, at_once: int, told: list[str]
+) -> None:
+    run = Run(clock, terminal=False)
+    run.running.settle_seconds, run.running.at_once = seconds, at_once
+    run.collect("p::a")
+
+    assert run.text.getvalue().splitlines()[2:] == told
 
 
 def test_of_many_inconclusive_cases_the_first_are_named_at_once(clock: Clock) -> None:
