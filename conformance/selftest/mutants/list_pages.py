@@ -72,7 +72,7 @@ def later_pages_are_older_than_the_first(node: Node, view: str) -> None:
     wrap(node.accounts, view, listed)
 
 
-@mutant("LIST-060")
+@mutant("LIST-060", also="LIST-050")
 def page_number_needs_a_size(node: Node) -> None:
     """Answer the first page of `list_actions` where `page_size` is left out, whichever page is asked for."""
     change_query(node, "list_actions", lambda query: query if "page_size" in query else {**query, "page_number": "0"})

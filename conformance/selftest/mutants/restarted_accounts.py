@@ -68,7 +68,8 @@ def kill_loses_new_labels_of_usage_keys(node: Node) -> None:
     """Keep the new labels of a usage key at an orderly end."""
     unsaved: dict[tuple[int, int], tuple[str, str]] = lasting(node, "unsaved labels", {})
     for names, labels in unsaved.items():
-        node.accounts.update_usage_key_metadata(*names, *labels)
+        with suppress(ContractRefusal):  # the key has been removed, or its account converted
+            node.accounts.update_usage_key_metadata(*names, *labels)
     unsaved.clear()
 
     def rename(write: Write, acting: int, hashed: int, *labels: object) -> None:
