@@ -457,7 +457,7 @@ def runs_are_charged_after_conversion(judge: Judge, node: Node) -> None:
 
 @case(
     "runs-on-bought-credit",
-    requirements=["BILL-020", "BILL-190", "BILL-320", "MINT-140", "MINT-200"],
+    requirements=["BILL-020", "BILL-070", "BILL-190", "BILL-320", "MINT-140", "MINT-200"],
     needs=[*BUYS, "chain_rpc", "funded_wallet"],
 )
 def runs_on_bought_credit(judge: Judge, node: Node) -> None:
@@ -484,10 +484,13 @@ def runs_on_bought_credit(judge: Judge, node: Node) -> None:
     reads = [payments.unchanged_balance_by(dana.admin)]
     with judge("BILL-190"), Refusals(node.session, control=after_buying, unchanged=reads) as refusals:
         refusals.send(node.runs.request(runner.key, action.code), ["insufficient_credit"])
-    meter = Meter(judge, balance)
+    before = balance()
     payments.intend_by_wallet(dana.admin)
-    with judge("BILL-020"):
-        meter.must_be_as_it_was("an intent that is not paid")
+    meter = Meter(judge, balance)
+    with judge.apart("BILL-070", why="an intent that is not paid adds no credit"):
+        judge.that(meter.left <= before, f"at most {before} cents", meter.left)
+    with judge.apart("BILL-020", why="an intent that is not paid takes no credit away"):
+        judge.that(meter.left >= before, f"at least {before} cents", meter.left)
     with judge("BILL-320"):
         run = node.runs.must_succeed(node.runs.request(runner.key, action.code))
         meter.must_have_charged("a run by a usage key")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
+from itertools import count
 
 from pydantic import JsonValue
 
@@ -182,7 +183,11 @@ def removed_keys_stay_on_small_pages(node: Node) -> None:
         if size > 1:
             return view(account, page, size)
         ever = everything.setdefault(account, {})
-        ever.update({key.key_hash: key for key in view(account, 0, 100)})
+        for number in count():
+            keys = view(account, number, 100)
+            ever.update({key.key_hash: key for key in keys})
+            if len(keys) < 100:
+                break
         return [*ever.values()][page : page + 1]
 
     def remove(write: Write, acting_key: int, key: int) -> None:

@@ -64,7 +64,7 @@ def code_without_a_main_succeeds(node: Node) -> None:
     wrap(node.sandbox, "run", run)
 
 
-@mutant("EXEC-320", server_fault=True)
+@mutant("EXEC-320", server_fault=True, also="ERR-140")
 def what_json_cannot_hold_breaks_the_sandbox(node: Node) -> None:
     """Break the sandbox over a response that JSON can't hold, and answer 503 without Retry-After."""
 
