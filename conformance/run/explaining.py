@@ -97,6 +97,18 @@ def explaining(
     return answering[0] if len(answering) == 1 else ""
 
 
+def _class_of_refusal(key: str, value: object, departed: Departed) -> bool:
+    """The class of refusals that the charged statement leaves open, for a refusal of another class."""
+    return (
+        not departed.accepted
+        and isinstance(value, str)
+        and value in REFUSALS
+        and departed.answers(key)
+        and _says(departed.expected, value)
+        and not REFUSALS.isdisjoint(choices(key) - {value})
+    )
+
+
 def _status_of_refusals(key: str, _: object, departed: Departed) -> bool:
     """The statuses of a class of refusals, for a refusal with another one."""
     return (
@@ -193,6 +205,7 @@ def _form_of_answer(key: str, value: object, departed: Departed) -> bool:
 
 
 RULES: tuple[Callable[[str, object, Departed], bool], ...] = (
+    _class_of_refusal,
     _status_of_refusals,
     _member_of_answer,
     _whole_answer,

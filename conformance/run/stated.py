@@ -97,16 +97,17 @@ def assumed_that_explains(
 
 
 def blocked_for_others(problem: StepProblem, case: Case, run: CaseRun, shown: Exchange | None) -> dict[str, object]:
-    """The assumed keys of which a case is for some values alone, where a refusal blocks it that no other case judges.
+    """The assumed keys that a case names, or is for some values of alone, where a refusal blocks it.
 
-    The node may be one of those that the case is not for.
+    The node may be one that the case is not for, and another value may explain the refusal. Where another case judges
+    the operation, that one tells.
     """
     is_refused = shown is not None and shown.status is not None and shown.status >= REFUSED
     if not isinstance(problem, SetupFailed) or problem.judged_by or not is_refused:
         return {}
     with read_aside():
         read = {key: run.target.profile_value(key) for key, _ in case.info.stated if key in run.target.profile.assumed}
-    return run.reliance.still_open(read)
+    return run.reliance.still_open(read) | run.reliance.named
 
 
 def first_page(problem: StepProblem, run: CaseRun) -> str:

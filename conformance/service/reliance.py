@@ -92,6 +92,11 @@ class Reliance:
             self._believed.discard(key)
 
     @property
+    def named(self) -> dict[str, object]:
+        """Of what the case relies on now, the keys that it names itself."""
+        return {key: value for key, value in self.open.items() if key.startswith(self._named)}
+
+    @property
     def unaccepted(self) -> dict[str, object]:
         """What the requests that were not accepted rely on."""
         return self.still_open({key: value for keys in self._sent.values() for key, value in keys.items()})

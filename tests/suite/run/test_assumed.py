@@ -196,6 +196,33 @@ def test_blocked_case_hangs_on_the_choice_that_it_is_for(run: Run, node: TinyNod
     assert outcome.explains == "mode.admin_address_reuse", outcome.reason
 
 
+RUN_THAT_FAILS = """\
+from conformance.cases import Judge, case
+from conformance.service.node import Node
+from conformance.service.runs import must_fail
+
+
+@case("blocked", requirements=["EXEC-340"], uses=["exec.failure_and_limits"])
+def blocked(judge: Judge, node: Node) -> None:
+    'A run that fails comes before what the case is about.'
+    must_fail(node.session.send(node.groups.creation(node.accounts.new().key)), node.session.profile)
+    with judge():
+        pass
+"""
+
+
+def test_blocked_case_hangs_on_the_choice_that_it_names(tmp_path: Path, target: Target, node: TinyNode) -> None:
+    node.faults["add_group"] = always(422, {"response": None, "logs": "", "failed": True})
+    path = tmp_path / "mine.py"
+    path.write_text(RUN_THAT_FAILS, encoding="utf-8")
+    (case,) = load_pack(path)
+
+    outcome = run_case(case, target)
+
+    assert outcome.verdict is Verdict.INCONCLUSIVE
+    assert outcome.explains == "exec.failure_and_limits.status", outcome.reason
+
+
 ASSUMED = {
     "exec.pkp_selection.swallowed_refusal": "rethrown",
     "wire.typed_data.form": ["object", "string"],
@@ -284,6 +311,9 @@ def test_key_of_the_called_operation_explains_what_its_other_value_would_give(
         ("its own wallet to be listed", answered(200, "[]"), ["semantics.account_wallet_listed"],
          "semantics.account_wallet_listed"),
         ("its own wallet to be listed", answered(200, "[]"), (), ""),
+        ("a refusal (unauthenticated: 401)", answered(403, "{}"), ["mode.old_master_key_reads"],
+         "mode.old_master_key_reads"),
+        ("a refusal (unauthenticated: 401)", answered(403, "{}"), (), "errors.status_codes.unauthenticated"),
     ],
 )  # fmt: skip
 def test_choice_explains_what_its_other_value_would_give(
@@ -295,6 +325,8 @@ def test_choice_explains_what_its_other_value_would_give(
         "wire.group.cid_wildcard_form": [0],
         "exec.response_form": "value",
         "semantics.account_wallet_listed": False,
+        "errors.status_codes.unauthenticated": [401],
+        "mode.old_master_key_reads": "unauthenticated",
     }
     assert explaining(keys, expected, exchange, None, left_open) == key
 
