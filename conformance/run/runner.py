@@ -36,7 +36,7 @@ from conformance.run.credit import left_behind, provide_after_conversions
 from conformance.run.known import Entry, Known, load_known
 from conformance.run.loader import load
 from conformance.run.offered import is_for_others, not_offered
-from conformance.run.stated import assumed_that_explains, blocked_for_others, stated_hint
+from conformance.run.stated import assumed_that_explains, open_where_blocked, stated_hint
 from conformance.run.unanswered import when_answered
 from conformance.service.cleanup import clean_up, set_clock_right
 from conformance.service.contract_calls import ContractCalls, own_names
@@ -171,7 +171,7 @@ def _departed(case: Case, problem: StepProblem, run: CaseRun, began: float) -> O
     beside = tuple(run.secrets.tell_beginning(text, LONGEST_IN_REASON) for text in problem.beside[:MOST_BESIDE])
     exchanges = _conversation(run, last, problem.others, " ".join([got, *beside])) if verdict is Verdict.FAIL else None
     failure = Failure(problem.step, expected, got, shown, replay, exchanges, beside=beside)
-    open_keys = assumed | blocked_for_others(problem, case, run, exchange)
+    open_keys = assumed | open_where_blocked(problem, case, run, exchange)
     explains = assumed_that_explains(open_keys, problem, case, run, failure, exchange) if open_keys else ""
     if explains:
         assumed = {explains: open_keys[explains], **assumed}

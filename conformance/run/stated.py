@@ -9,6 +9,7 @@ from conformance.drivers.steps.caserun import CaseRun
 from conformance.endpoints.log import ExchangeLog, RawExchange
 from conformance.endpoints.messages import Answer, Message
 from conformance.problems import (
+    ControlNotAccepted,
     Departure,
     LeakyRefusal,
     NotAccepted,
@@ -92,19 +93,23 @@ def assumed_that_explains(
     charged = problem.requirements or case.requirements
     keys = left_open(charged) if isinstance(problem, Departure) else []
     open_keys = keys if len(keys) == len(charged) else []
-    made_for = {key for key, _ in case.info.stated}
+    is_accepted_in_setup = isinstance(problem, SetupFailed) and shown is not None and (shown.status or 0) < REFUSED
+    made_for = () if is_accepted_in_setup else {key for key, _ in case.info.stated}
     return explaining(assumed, failure.expected, shown, operation, open_keys, made_for)
 
 
-def blocked_for_others(problem: StepProblem, case: Case, run: CaseRun, shown: Exchange | None) -> dict[str, object]:
-    """The assumed keys that a case names, or is for some values of alone, where a refusal blocks it.
+def open_where_blocked(problem: StepProblem, case: Case, run: CaseRun, shown: Exchange | None) -> dict[str, object]:
+    """The assumed keys another value of which may explain what blocks a case, or why a control was not accepted.
 
-    The node may be one that the case is not for, and another value may explain the refusal. Where another case judges
-    the operation, that one tells.
+    A refusal may come from those alone which the case names, or is for some values of: the node may be one that the
+    case is not for. Where another case judges the operation, that one tells.
     """
-    is_refused = shown is not None and shown.status is not None and shown.status >= REFUSED
-    if not isinstance(problem, SetupFailed) or problem.judged_by or not is_refused:
+    if isinstance(problem, ControlNotAccepted):
+        return run.reliance.open
+    if not isinstance(problem, SetupFailed) or problem.judged_by:
         return {}
+    if shown is None or (shown.status or 0) < REFUSED:
+        return run.reliance.open
     with read_aside():
         read = {key: run.target.profile_value(key) for key, _ in case.info.stated if key in run.target.profile.assumed}
     return run.reliance.still_open(read) | run.reliance.named

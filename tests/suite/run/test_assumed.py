@@ -223,6 +223,41 @@ def test_blocked_case_hangs_on_the_choice_that_it_names(tmp_path: Path, target: 
     assert outcome.explains == "exec.failure_and_limits.status", outcome.reason
 
 
+CONTROL = """\
+from conformance.cases import Judge, case
+from conformance.service import Refusals
+from conformance.service.node import Node
+
+
+@case("controlled", requirements=["MODE-140"])
+def controlled(judge: Judge, node: Node) -> None:
+    'A conversion without a signature is refused, and one with it is not.'
+    alice, carol = node.accounts.new(), node.wallets.new("carol")
+
+    def control() -> None:
+        answer, _ = node.session.accept(node.accounts.conversion(alice.key, carol))
+        judge.that("success" in answer.text, "an answer with success", answer.text)
+
+    with judge(), Refusals(node.session, control=control, unchanged=[]) as refusals:
+        refusals.send(node.session.request("list_groups", "nobody"), ["any"])
+"""
+
+
+def test_control_that_is_answered_otherwise_hangs_on_the_name_of_the_member(
+    tmp_path: Path, target: Target, node: TinyNode
+) -> None:
+    node.faults["convert_to_chain_secured_account"] = always(200, {"converted": True})
+    node.faults["list_groups"] = always(401, {"code": "unknown-key"})
+    path = tmp_path / "mine.py"
+    path.write_text(CONTROL, encoding="utf-8")
+    (case,) = load_pack(path)
+
+    outcome = run_case(case, target)
+
+    assert outcome.verdict is Verdict.INCONCLUSIVE
+    assert outcome.explains == "wire.convert.response.success", outcome.reason
+
+
 ASSUMED = {
     "exec.pkp_selection.swallowed_refusal": "rethrown",
     "wire.typed_data.form": ["object", "string"],
