@@ -7,11 +7,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import get_args
 
+from conformance.endpoints.canonical import descend
 from conformance.profile import Operation, choices
 from conformance.profile.section import RefusalClass
-from conformance.service.reliance import CONTAINER, OF_REQUESTS
+from conformance.service.reliance import CONTAINER, OF_ITEMS, OF_REQUESTS
 from conformance.values.json_text import parse
-from conformance.values.json_values import printed_json
+from conformance.values.json_values import MISSING, printed_json
 from conformance.verdict import Exchange
 
 SHORTEST_NAME = 3
@@ -22,8 +23,6 @@ OF_WRONG_BODIES = frozenset({400, 422})
 OF_PATHS = "wire.operations.method_and_path."
 REFUSALS = frozenset({"refused", *get_args(RefusalClass)})
 """Values of a key that say that a request is refused."""
-ITEMS = re.compile(r"\[\s*\{")
-"""Where a list of objects begins."""
 DIGITS = re.compile(r'(?<=[\[,:])\s*"[0-9]+"')
 """A text of a number, as a value."""
 NOT_THE_NAME = r"(?:required|missing|unknown|unexpected|unrecogni[sz]ed|extra|additional|not (?:allowed|expected))"
@@ -40,6 +39,8 @@ class Departed:
     exchange: Exchange
     operation: Operation | None = None
     """What was called."""
+    got: str = ""
+    """How what came was told."""
     left_open: Collection[str] = ()
     """The keys that answer the statements which are charged, where the specification leaves all of these open."""
     made_for: Collection[str] = ()
@@ -78,6 +79,7 @@ def explaining(
     operation: Operation | None = None,
     left_open: Collection[str] = (),
     made_for: Collection[str] = (),
+    got: str = "",
 ) -> str:
     """The key whose other value explains what came; empty where none does. No key explains a server fault.
 
@@ -86,7 +88,7 @@ def explaining(
     """
     if exchange is None or exchange.status is None or exchange.status >= SERVER_FAULT:
         return ""
-    departed = Departed(expected, exchange, operation, left_open, made_for)
+    departed = Departed(expected, exchange, operation, got, left_open, made_for)
     for rule in RULES:
         for key, value in keys.items():
             if rule(key, value, departed):
@@ -119,15 +121,26 @@ def _status_of_refusals(key: str, _: object, departed: Departed) -> bool:
 
 
 def _member_of_answer(key: str, value: object, departed: Departed) -> bool:
-    """The name of a member that the accepted answer lacks."""
-    if not key.startswith("wire.") or key.endswith("_form") or not _is_name(value):
+    """The name of a member that was expected, and that the accepted answer lacks."""
+    return _says(departed.expected, str(value).rpartition(".")[2]) and _lacks(key, value, departed)
+
+
+def _member_not_there(key: str, value: object, departed: Departed) -> bool:
+    """The name of a member that the items of a list lack, where a member is told not to be there."""
+    return str(MISSING) in departed.got and key.startswith(OF_ITEMS) and _lacks(key, value, departed)
+
+
+def _lacks(key: str, value: object, departed: Departed) -> bool:
+    """Whether the accepted answer, or each item of the list in it, lacks the member whose name the key says."""
+    if not key.startswith("wire.") or key.endswith("_form") or not _is_name(value) or not departed.accepted:
         return False
-    if key.startswith("wire.list_items.") and not ITEMS.search(departed.exchange.response_body):
-        return False
-    name = str(value).rpartition(".")[2]
-    body = _parsed(departed.exchange.response_body) if departed.accepted else None
+    body = _parsed(departed.exchange.response_body)
+    if key.startswith(OF_ITEMS):
+        path, items = tuple(str(value).split(".")), _items(body)
+        is_its = departed.operation is None or key in departed.operation.keys
+        return is_its and bool(items) and all(descend(item, path) is MISSING for item in items)
     has_members = isinstance(body, dict) or bool(body and isinstance(body, list))
-    return has_members and name not in _members(departed.exchange.response_body) and _says(departed.expected, name)
+    return has_members and str(value).rpartition(".")[2] not in _members(departed.exchange.response_body)
 
 
 def _text_of_refusal(key: str, value: object, departed: Departed) -> bool:
@@ -208,6 +221,7 @@ RULES: tuple[Callable[[str, object, Departed], bool], ...] = (
     _class_of_refusal,
     _status_of_refusals,
     _member_of_answer,
+    _member_not_there,
     _whole_answer,
     _path,
     _member_of_request,
@@ -240,6 +254,16 @@ def _parsed(text: str) -> object:
         return parse(text)
     except ValueError:
         return None
+
+
+def _items(body: object) -> list[object]:
+    """The objects of the list that an answer is, or of the first that is a member of it."""
+    lists = [body, *body.values()] if isinstance(body, dict) else [body]
+    return next((found for one in lists if isinstance(one, list) and (found := [*filter(_is_object, one)])), [])
+
+
+def _is_object(value: object) -> bool:
+    return isinstance(value, dict)
 
 
 def _members(body: str) -> frozenset[str]:

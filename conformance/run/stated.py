@@ -95,7 +95,7 @@ def assumed_that_explains(
     open_keys = keys if len(keys) == len(charged) else []
     is_accepted_in_setup = isinstance(problem, SetupFailed) and shown is not None and (shown.status or 0) < REFUSED
     made_for = () if is_accepted_in_setup else {key for key, _ in case.info.stated}
-    return explaining(assumed, failure.expected, shown, operation, open_keys, made_for)
+    return explaining(assumed, failure.expected, shown, operation, open_keys, made_for, failure.got)
 
 
 def open_where_blocked(problem: StepProblem, case: Case, run: CaseRun, shown: Exchange | None) -> dict[str, object]:

@@ -313,6 +313,12 @@ def answered(status: int, answer: str, sent: str = "{}") -> Exchange:
         ("list_api_keys", "[2]", answered(200, '[{"execute_in_groups": ["2"]}]'), "list_items.group_ids_form"),
         ("list_api_keys", "[2]", answered(200, '[{"execute_in_groups": [2]}]'), ""),
         (
+            "list_api_keys",
+            "execute_in_groups with it",
+            answered(200, '[{"may": {"execute_in_groups": [2]}}]'),
+            "list_items.fields.usage_key.execute_in_groups",
+        ),
+        (
             "new_account",
             "acceptance (2xx)",
             answered(422, "account_name: Field required", '{"account_name":"a"}'),
@@ -334,6 +340,16 @@ def test_key_of_the_called_operation_explains_what_its_other_value_would_give(
     called = resolve(Profile(), operation)
     read = {"wire.account_exists.request_response.unknown_key": "answers_false", **called.keys}
     assert explaining(read, expected, exchange, called) == (key and f"wire.{key}")
+
+
+def test_member_that_is_told_not_to_be_there_is_that_of_the_listed_items() -> None:
+    called = resolve(Profile(), "list_groups")
+    keys = {"wire.list_items.fields.wallet.description": "description", **called.keys}
+    exchange = answered(200, '{"items": [{"id": 1, "label": "a", "description": "d"}]}')
+    got = 'the labels {"name": "nothing (the member is not there)"}'
+    assert (
+        explaining(keys, "the group of the account", exchange, called, got=got) == "wire.list_groups.item_fields.name"
+    )
 
 
 @pytest.mark.parametrize(
