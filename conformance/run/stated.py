@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from http import HTTPStatus
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from conformance.drivers.steps.caserun import CaseRun
@@ -33,6 +35,8 @@ from conformance.verdict import Exchange, Failure
 OF_ANSWERS = ("brand.", "errors.status_codes.", "wire.")
 """The sections whose values show in answers as they stand."""
 FIRST_PAGES = (0, 1)
+ITEMS = re.compile(r"\[\s*\{")
+"""Where a list of objects begins."""
 SAY_NOTHING = frozenset({None, 429, 502, 503, 504})
 """The statuses of no answer, and of one that puts the request off."""
 BY_NO_NAME = (NotRefused, StateChanged, LeakyRefusal)
@@ -90,12 +94,24 @@ def assumed_that_explains(
     name = run.log.operation(number)
     with read_aside():
         operation = run.target.operation(name) if name else None
+    if operation is not None and operation.is_list:
+        shown = _with_items(number, run) or shown
     charged = problem.requirements or case.requirements
     keys = left_open(charged) if isinstance(problem, Departure) else []
     open_keys = keys if len(keys) == len(charged) else []
     is_accepted_in_setup = isinstance(problem, SetupFailed) and shown is not None and (shown.status or 0) < REFUSED
     made_for = () if is_accepted_in_setup else {key for key, _ in case.info.stated}
     return explaining(assumed, failure.expected, shown, operation, open_keys, made_for, failure.got)
+
+
+def _with_items(number: int | None, run: CaseRun) -> Exchange | None:
+    """The newest page with items of the list that an exchange reads, up to this exchange: the last page holds none."""
+    log = run.log
+    for at in range(-1 if number is None else number, log.forgotten - 1, -1):
+        answered = log.operation(at) == log.operation(number) and log.status(at) == HTTPStatus.OK
+        if answered and ITEMS.search(log.raw[at - log.forgotten].response_body):
+            return log.redacted(at)
+    return None
 
 
 def open_where_blocked(problem: StepProblem, case: Case, run: CaseRun, shown: Exchange | None) -> dict[str, object]:
