@@ -207,6 +207,12 @@ def _status_of_answer(key: str, value: object, departed: Departed) -> bool:
     )
 
 
+def _price(key: str, _: object, departed: Departed) -> bool:
+    """The price of a call, for a balance that is not what it leaves."""
+    is_balance = departed.operation is not None and departed.operation.name == "balance"
+    return key.startswith("billing.charge_per_call.") and is_balance and departed.accepted
+
+
 def _form_of_answer(key: str, value: object, departed: Departed) -> bool:
     """The form of a value: a text of JSON came in place of the JSON, or texts of digits in place of numbers."""
     if value == "integer" and departed.accepted:
@@ -229,6 +235,7 @@ RULES: tuple[Callable[[str, object, Departed], bool], ...] = (
     _status_of_answer,
     _form_of_answer,
     _text_of_refusal,
+    _price,
 )
 
 

@@ -342,6 +342,13 @@ def test_key_of_the_called_operation_explains_what_its_other_value_would_give(
     assert explaining(read, expected, exchange, called) == (key and f"wire.{key}")
 
 
+def test_price_explains_another_balance() -> None:
+    called = resolve(Profile(), "balance")
+    keys = {"exec.failure_and_limits.timeout_seconds": 30, "billing.charge_per_call.run_second_cents": 1}
+    exchange = answered(200, '{"balance_cents": 8}')
+    assert explaining(keys, "a balance of at least 9", exchange, called) == "billing.charge_per_call.run_second_cents"
+
+
 def test_member_that_is_told_not_to_be_there_is_that_of_the_listed_items() -> None:
     called = resolve(Profile(), "list_groups")
     keys = {"wire.list_items.fields.wallet.description": "description", **called.keys}
