@@ -39,12 +39,12 @@ class Departed:
     exchange: Exchange
     operation: Operation | None = None
     """What was called."""
-    got: str = ""
-    """How what came was told."""
     left_open: Collection[str] = ()
     """The keys that answer the statements which are charged, where the specification leaves all of these open."""
     made_for: Collection[str] = ()
     """The keys of which the case is for some values alone."""
+    got: str = ""
+    """How what came was told."""
 
     @property
     def status(self) -> int:
@@ -72,30 +72,21 @@ class Departed:
         return any(key == name or key.startswith(f"{name}.") for name in self.left_open)
 
 
-def explaining(
-    keys: Mapping[str, object],
-    expected: str,
-    exchange: Exchange | None,
-    operation: Operation | None = None,
-    left_open: Collection[str] = (),
-    made_for: Collection[str] = (),
-    got: str = "",
-) -> str:
+def explaining(keys: Mapping[str, object], departed: Departed) -> str:
     """The key whose other value explains what came; empty where none does. No key explains a server fault.
 
     What the answer itself shows comes before what is left: the key that alone answers the charged statements, or of
     which alone the case is for some values.
     """
-    if exchange is None or exchange.status is None or exchange.status >= SERVER_FAULT:
+    if departed.exchange.status is None or departed.status >= SERVER_FAULT:
         return ""
-    departed = Departed(expected, exchange, operation, got, left_open, made_for)
     for rule in RULES:
         for key, value in keys.items():
             if rule(key, value, departed):
                 return key
     if departed.is_refused:
         return ""
-    answering = [key for key in keys if departed.answers(key)] or [key for key in keys if key in made_for]
+    answering = [key for key in keys if departed.answers(key)] or [key for key in keys if key in departed.made_for]
     return answering[0] if len(answering) == 1 else ""
 
 

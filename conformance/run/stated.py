@@ -26,7 +26,7 @@ from conformance.profile import Operation, read_aside
 from conformance.report.causes import SHOWN_VALUE
 from conformance.requirements import catalogue
 from conformance.run.case import Case
-from conformance.run.explaining import REFUSALS, REFUSED, explaining
+from conformance.run.explaining import REFUSALS, REFUSED, Departed, explaining
 from conformance.service.reliance import FIRST_PAGE
 from conformance.values.json_values import printed_json
 from conformance.values.shown_text import cut
@@ -60,7 +60,9 @@ def _otherwise(problem: StepProblem, run: CaseRun, failure: Failure, exchange: E
     if not isinstance(problem, Departure):
         return ""
     stated = {key: value for key, value in run.reliance.stated.items() if key.startswith(OF_ANSWERS)}
-    named = "" if isinstance(problem, BY_NO_NAME) else explaining(stated, failure.expected, exchange)
+    named = ""
+    if exchange is not None and not isinstance(problem, BY_NO_NAME):
+        named = explaining(stated, Departed(failure.expected, exchange))
     answering = left_open(problem.requirements)
     return named or next((key for key in answering if _may_explain(problem, run.target.profile_value(key))), "")
 
@@ -96,12 +98,15 @@ def assumed_that_explains(
         operation = run.target.operation(name) if name else None
     if operation is not None and operation.is_list:
         shown = _with_items(number, run) or shown
+    if shown is None:
+        return ""
     charged = problem.requirements or case.requirements
     keys = left_open(charged) if isinstance(problem, Departure) else []
     open_keys = keys if len(keys) == len(charged) else []
-    is_accepted_in_setup = isinstance(problem, SetupFailed) and shown is not None and (shown.status or 0) < REFUSED
+    is_accepted_in_setup = isinstance(problem, SetupFailed) and (shown.status or 0) < REFUSED
     made_for = () if is_accepted_in_setup else {key for key, _ in case.info.stated}
-    return explaining(assumed, failure.expected, shown, operation, open_keys, made_for, failure.got)
+    departed = Departed(failure.expected, shown, operation, open_keys, made_for, failure.got)
+    return explaining(assumed, departed)
 
 
 def _with_items(number: int | None, run: CaseRun) -> Exchange | None:

@@ -12,7 +12,7 @@ from conformance.endpoints.client import Target
 from conformance.profile import Profile, resolve
 from conformance.profile.load import stated_by_vendor
 from conformance.run.assumed import hint
-from conformance.run.explaining import explaining
+from conformance.run.explaining import Departed, explaining
 from conformance.run.loader import load_pack
 from conformance.run.runner import Case, run_case
 from conformance.verdict import Exchange, Outcome, Verdict
@@ -292,7 +292,7 @@ def test_key_is_named_whose_other_value_explains_what_came(
 ) -> None:
     exchange = Exchange("POST", "http://n/x", {}, sent, status, {}, answer, 0.1, "curl")
     members = {"wire.billing.fields.balance_form": "cents", "wire.list_items.fields.usage_key.balance": "balance"}
-    assert explaining(ASSUMED | members, expected, exchange) == key
+    assert explaining(ASSUMED | members, Departed(expected, exchange)) == key
 
 
 def answered(status: int, answer: str, sent: str = "{}") -> Exchange:
@@ -339,14 +339,14 @@ def test_key_of_the_called_operation_explains_what_its_other_value_would_give(
 ) -> None:
     called = resolve(Profile(), operation)
     read = {"wire.account_exists.request_response.unknown_key": "answers_false", **called.keys}
-    assert explaining(read, expected, exchange, called) == (key and f"wire.{key}")
+    assert explaining(read, Departed(expected, exchange, called)) == (key and f"wire.{key}")
 
 
 def test_price_explains_another_balance() -> None:
     called = resolve(Profile(), "balance")
     keys = {"exec.failure_and_limits.timeout_seconds": 30, "billing.charge_per_call.run_second_cents": 1}
-    exchange = answered(200, '{"balance_cents": 8}')
-    assert explaining(keys, "a balance of at least 9", exchange, called) == "billing.charge_per_call.run_second_cents"
+    departed = Departed("a balance of at least 9", answered(200, '{"balance_cents": 8}'), called)
+    assert explaining(keys, departed) == "billing.charge_per_call.run_second_cents"
 
 
 def test_member_that_is_told_not_to_be_there_is_that_of_the_listed_items() -> None:
@@ -354,9 +354,8 @@ def test_member_that_is_told_not_to_be_there_is_that_of_the_listed_items() -> No
     keys = {"wire.list_items.fields.wallet.description": "description", **called.keys}
     exchange = answered(200, '{"items": [{"id": 1, "label": "a", "description": "d"}]}')
     got = 'the labels {"name": "nothing (the member is not there)"}'
-    assert (
-        explaining(keys, "the group of the account", exchange, called, got=got) == "wire.list_groups.item_fields.name"
-    )
+    departed = Departed("the group of the account", exchange, called, got=got)
+    assert explaining(keys, departed) == "wire.list_groups.item_fields.name"
 
 
 @pytest.mark.parametrize(
@@ -386,7 +385,7 @@ def test_choice_explains_what_its_other_value_would_give(
         "errors.status_codes.unauthenticated": [401],
         "mode.old_master_key_reads": "unauthenticated",
     }
-    assert explaining(keys, expected, exchange, None, left_open) == key
+    assert explaining(keys, Departed(expected, exchange, None, left_open)) == key
 
 
 @pytest.mark.parametrize(
@@ -399,14 +398,14 @@ def test_choice_explains_what_its_other_value_would_give(
 )
 def test_choice_that_the_case_is_for_explains_a_refusal(expected: str, exchange: Exchange, key: str) -> None:
     keys = {"billing.credits_after_conversion": "moved", "mode.admin_address_reuse": "accepted"}
-    assert explaining(keys, expected, exchange, made_for=[*keys]) == key
+    assert explaining(keys, Departed(expected, exchange, made_for=[*keys])) == key
 
 
 def test_only_choice_that_the_case_is_for_explains_what_no_rule_does() -> None:
     keys = {"wire.billing.fields.balance_form": "cents", "billing.credits_after_conversion": "moved"}
     exchange = answered(200, "{}")
-    assert explaining(keys, "a balance above 7", exchange) == ""
-    assert explaining(keys, "a balance above 7", exchange, made_for=["billing.credits_after_conversion"]) == (
+    assert explaining(keys, Departed("a balance above 7", exchange)) == ""
+    assert explaining(keys, Departed("a balance above 7", exchange, made_for=["billing.credits_after_conversion"])) == (
         "billing.credits_after_conversion"
     )
 
