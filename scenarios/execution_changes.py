@@ -374,13 +374,18 @@ def one_group_of_two(judge: Judge, node: Node) -> None:
             signing.must_sign(key, on.x, on.p)
 
 
-@case("deleted-action", requirements=["ACT-200", "EXEC-100"], needs=NEEDS, uses=["wire.group.cid_wildcard_form"])
+@case(
+    "deleted-action",
+    requirements=["ACT-200", "EP-360", "EXEC-100"],
+    needs=NEEDS,
+    uses=["wire.group.cid_wildcard_form"],
+)
 def deleted_action(judge: Judge, node: Node) -> None:
     """After delete_action its runs are refused where the profile says that it leaves the groups, else permitted.
 
-    A group that permits all actions permits it still.
+    It joins its former group again, and a group that permits all actions permits it still.
     """
-    on = two_groups(node)
+    on, ran = two_groups(node), False
     stated = node.session.stated("semantics.delete_action_group_membership")
     node.actions.add(on.alice, on.x.cid)
     node.signing.must_sign(on.key, on.x, on.p)
@@ -388,6 +393,11 @@ def deleted_action(judge: Judge, node: Node) -> None:
     with judge.apart("ACT-200"):
         ran = node.signing.signs(on.key, on.x, on.p)
         judge.same("kept" if ran else "removed", stated, "what becomes of the action in its groups")
+    if ran:
+        node.groups.remove_action(on.alice, on.g, on.x.hash)
+    with judge.apart("EP-360", why="an action that was deleted joins its former group again"):
+        node.groups.add_action(on.alice, on.g, on.x.cid)
+        node.signing.must_sign(on.key, on.x, on.p)
     node.groups.update(on.alice, on.g, pkp_ids=[on.p.id], cid_hashes=[node.groups.all_actions])
     with judge("EXEC-100"):
         node.signing.must_sign(on.key, on.x, on.p)

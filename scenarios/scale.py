@@ -307,6 +307,7 @@ def act_in(node: Node, on: TwoAndTwo, keys: Mapping[str, UsageKey], group: Group
         "GRP-190",
         "EP-250",
         "EP-290",
+        "EP-360",
         "LIST-010",
         "LIST-020",
         "LIST-050",
@@ -363,7 +364,7 @@ def more_groups_than_a_byte_counts(judge: Judge, node: Node) -> None:
 
 
 def deletion_leaves_all_alike(judge: Judge, node: Node, on: TwoAndTwo, ids: Sequence[GroupId]) -> None:
-    """Delete Y, which all groups list: it goes from all of them, or stays in all."""
+    """Delete Y, which all groups list: it goes from all of them, or stays in all. It joins the last one again."""
     deletion = node.session.request("delete_action", on.alice, hashed_cid=on.y.hash)
     with judge("EP-290"):
         answer = node.session.send(deletion)
@@ -379,6 +380,11 @@ def deletion_leaves_all_alike(judge: Judge, node: Node, on: TwoAndTwo, ids: Sequ
         stays = lists_y(ids[0])
         for place in places_behind(len(ids))[1:]:
             judge.same(lists_y(ids[place]), stays, f"whether the group {ids[place]} lists what the first one does")
+    with judge.apart("EP-360", why=f"an action that was deleted joins the last of {len(ids)} groups again"):
+        if lists_y(ids[-1]):
+            node.groups.remove_action(on.alice, ids[-1], on.y.hash)
+        node.groups.add_action(on.alice, ids[-1], on.y.cid)
+        judge.that(lists_y(ids[-1]), "the action in the list of the group", "others alone")
 
 
 def last_group_counts(judge: Judge, node: Node, on: TwoAndTwo, ids: Sequence[GroupId], last: UsageKey) -> None:

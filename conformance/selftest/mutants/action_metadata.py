@@ -134,7 +134,33 @@ def action_leaves_all_its_groups(node: Node) -> None:
 def _leave(node: Node, acting_key: int, but: int, cid: bytes, remove: Write) -> None:
     """Take an action out of all groups of the account but one."""
     account = account_of(node, acting_key)
-    for group in node.accounts.groups(account, 0, 100):
-        listed = [found.cid_hash for found in node.accounts.actions_in_group(account, group.id, 0, 100)]
-        if group.id != but and cid in listed:
-            remove(account, group.id, cid)
+    for group in _listing(node, account, cid):
+        if group != but:
+            remove(account, group, cid)
+
+
+def _listing(node: Node, account: int, cid: bytes) -> list[int]:
+    """The ids of the groups that list an action."""
+    return [
+        group.id
+        for group in node.accounts.groups(account, 0, 100)
+        if cid in [found.cid_hash for found in node.accounts.actions_in_group(account, group.id, 0, 100)]
+    ]
+
+
+@mutant("EP-360")
+def deleted_actions_join_no_former_group(node: Node) -> None:
+    """Accept `add_action_to_group` into a group that an action left by `delete_action`, and leave the action out."""
+    left: set[tuple[int, int, bytes]] = set()
+
+    def delete(write: Write, acting_key: int, cid: bytes) -> None:
+        account = account_of(node, acting_key)
+        left.update((account, group, cid) for group in _listing(node, account, cid))
+        write(acting_key, cid)
+
+    def join(write: Write, acting_key: int, group: int, cid: bytes) -> None:
+        if (account_of(node, acting_key), group, cid) not in left:
+            write(acting_key, group, cid)
+
+    wrap(node.accounts, "delete_action", delete)
+    wrap(node.accounts, "add_action_to_group", join)
