@@ -112,7 +112,7 @@ def _waiting(seconds: float, at_once: int) -> str:
     minutes = seconds / at_once / 60
     if minutes < MUCH_WAITING:
         return ""
-    advice = ": --jobs 16 lets cases wait at the same time" if at_once == 1 else ""
+    advice = ": --jobs 32 lets cases wait at the same time" if at_once == 1 else ""
     return f"about {_rounded(minutes)} minutes of waiting until writes show (semantics.settle_time_seconds){advice}"
 
 

@@ -117,7 +117,7 @@ def test_output_that_is_no_terminal_gets_a_line_now_and_then(clock: Clock) -> No
     ("seconds", "at_once", "told"),
     [
         (0.1, 1, []),
-        (2.0, 1, ["about 56 minutes of waiting until writes show (semantics.settle_time_seconds): --jobs 16 lets cases "
+        (2.0, 1, ["about 56 minutes of waiting until writes show (semantics.settle_time_seconds): --jobs 32 lets cases "
                   "wait at the same time"]),
         (2.0, 8, ["about 7 minutes of waiting until writes show (semantics.settle_time_seconds)"]),
     ],
