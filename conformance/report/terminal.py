@@ -138,6 +138,10 @@ def _assumed(results: Results) -> Iterable[RenderableType]:
             keys = unexplained(by_name[key.cases[0]].assumed)
             told = f"Assumed: {plain(keys)}. {came} Cases: {cases}"
         yield Text(told, "magenta")
+    if results.assumed:
+        url, profile = plain(results.target.base_url), plain(results.profile.source)
+        command = f"service-conformance init {url} --try --profile {profile} -o NEW.yaml"
+        yield Text(f"`{command}` tries the node and states what it sees.", "magenta")
 
 
 def _spent(totals: Totals) -> str:

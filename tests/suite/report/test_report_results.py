@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
-from made_runs import FAILED, PASSED, UNSURE, outcome, record, results
+from made_runs import FAILED, PASSED, UNSURE, outcome, record, results, terminal
 from pydantic import JsonValue
 
 from conformance.profile import Profile
@@ -33,7 +33,11 @@ def test_assumed_key_that_explains_one_case_is_named_for_the_others_that_hang_on
     shown = replace(titled, failure=FAILED.failure)
     other = replace(shown, case="p::b", assumed={"x.y": 1, "brand.title": "S"}, explains="")
     unclear = replace(shown, case="p::c", assumed={"x.y": 1}, explains="")
-    found = results(shown, other, unclear).assumed
+    whole = results(shown, other, unclear)
+    found = whole.assumed
+    advice = "`service-conformance init http://n --try --profile node.yaml -o NEW.yaml` tries the node"
+    assert terminal(whole, width=200).count(advice) == 1
+    assert advice not in terminal(results(FAILED))
     assert [(key.key, key.cases, key.explains) for key in found] == [
         ("brand.title", ("p::a", "p::b"), True),
         ("x.y", ("p::c",), False),
