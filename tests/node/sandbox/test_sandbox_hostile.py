@@ -118,9 +118,13 @@ def test_hostile_action_ends_within_the_limits_and_leaves_nothing(name: str, cam
 
 
 def test_honest_runs_are_answered_meanwhile(campaign: Campaign) -> None:
-    assert len(campaign.honest) > 20
-    answers = [(result.response, result.logs) for result in campaign.honest]
-    assert answers == [(str(number), str(number)) for number in range(len(answers))]
+    answers = {number: (result.response, result.logs) for number, result in enumerate(campaign.honest)}
+    right = [number for number, answer in answers.items() if answer == (str(number), str(number))]
+    assert len(right) > 20
+    # A machine that stands still for a second ends the run that it meets, and no other.
+    assert {answers[number] for number in answers.keys() - {*right}} <= {
+        (None, f"the run took too long: the limit is {WALL_SECONDS:g} s")
+    }
 
 
 def test_memory_of_every_process_is_bounded(campaign: Campaign) -> None:
