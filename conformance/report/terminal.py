@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from itertools import chain
@@ -139,9 +140,9 @@ def _assumed(results: Results) -> Iterable[RenderableType]:
             told = f"Assumed: {plain(keys)}. {came} Cases: {cases}"
         yield Text(told, "magenta")
     if results.assumed:
-        url, profile = plain(results.target.base_url), plain(results.profile.source)
-        command = f"service-conformance init {url} --try --profile {profile} -o NEW.yaml"
-        yield Text(f"`{command}` tries the node and states what it sees.", "magenta")
+        options = ["--try", "--profile", results.profile.source, "-o", "NEW.yaml"]
+        command = shlex.join(["service-conformance", "init", results.target.base_url, *options])
+        yield Text(f"`{plain(command)}` tries the node and states what it sees.", "magenta")
 
 
 def _spent(totals: Totals) -> str:

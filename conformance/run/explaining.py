@@ -10,6 +10,7 @@ from typing import get_args
 from conformance.endpoints.canonical import descend
 from conformance.profile import Operation, choices
 from conformance.profile.section import RefusalClass
+from conformance.report.objects import items_of
 from conformance.service.reliance import CONTAINER, OF_ITEMS, OF_REQUESTS
 from conformance.values.json_text import parse
 from conformance.values.json_values import MISSING, printed_json
@@ -125,13 +126,14 @@ def _lacks(key: str, value: object, departed: Departed) -> bool:
     """Whether the accepted answer, or each item of the list in it, lacks the member whose name the key says."""
     if not key.startswith("wire.") or key.endswith("_form") or not _is_name(value) or not departed.accepted:
         return False
-    body = _parsed(departed.exchange.response_body)
+    answer = departed.exchange.response_body
     if key.startswith(OF_ITEMS):
-        path, items = tuple(str(value).split(".")), _items(body)
+        path, items = tuple(str(value).split(".")), items_of(answer)
         is_its = departed.operation is None or key in departed.operation.keys
         return is_its and bool(items) and all(descend(item, path) is MISSING for item in items)
+    body = _parsed(answer)
     has_members = isinstance(body, dict) or bool(body and isinstance(body, list))
-    return has_members and str(value).rpartition(".")[2] not in _members(departed.exchange.response_body)
+    return has_members and str(value).rpartition(".")[2] not in _members(answer)
 
 
 def _text_of_refusal(key: str, value: object, departed: Departed) -> bool:
@@ -252,16 +254,6 @@ def _parsed(text: str) -> object:
         return parse(text)
     except ValueError:
         return None
-
-
-def _items(body: object) -> list[object]:
-    """The objects of the list that an answer is, or of the first that is a member of it."""
-    lists = [body, *body.values()] if isinstance(body, dict) else [body]
-    return next((found for one in lists if isinstance(one, list) and (found := [*filter(_is_object, one)])), [])
-
-
-def _is_object(value: object) -> bool:
-    return isinstance(value, dict)
 
 
 def _members(body: str) -> frozenset[str]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from http import HTTPStatus
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from conformance.drivers.steps.caserun import CaseRun
@@ -24,6 +22,7 @@ from conformance.problems import (
 )
 from conformance.profile import Operation, read_aside
 from conformance.report.causes import SHOWN_VALUE
+from conformance.report.objects import items_of
 from conformance.requirements import catalogue
 from conformance.run.case import Case
 from conformance.run.explaining import REFUSALS, REFUSED, Departed, explaining
@@ -35,8 +34,6 @@ from conformance.verdict import Exchange, Failure
 OF_ANSWERS = ("brand.", "errors.status_codes.", "wire.")
 """The sections whose values show in answers as they stand."""
 FIRST_PAGES = (0, 1)
-ITEMS = re.compile(r"\[\s*\{")
-"""Where a list of objects begins."""
 SAY_NOTHING = frozenset({None, 429, 502, 503, 504})
 """The statuses of no answer, and of one that puts the request off."""
 BY_NO_NAME = (NotRefused, StateChanged, LeakyRefusal)
@@ -96,10 +93,10 @@ def assumed_that_explains(
     name = run.log.operation(number)
     with read_aside():
         operation = run.target.operation(name) if name else None
-    if operation is not None and operation.is_list:
-        shown = _with_items(number, run) or shown
-    if shown is None:
+    if shown is None or number is None:
         return ""
+    if operation is not None and operation.is_list and (shown.status or 0) < REFUSED:
+        shown = _with_items(number, run) or shown
     charged = problem.requirements or case.requirements
     keys = left_open(charged) if isinstance(problem, Departure) else []
     open_keys = keys if len(keys) == len(charged) else []
@@ -109,13 +106,14 @@ def assumed_that_explains(
     return explaining(assumed, departed)
 
 
-def _with_items(number: int | None, run: CaseRun) -> Exchange | None:
+def _with_items(number: int, run: CaseRun) -> Exchange | None:
     """The newest page with items of the list that an exchange reads, up to this exchange: the last page holds none."""
     log = run.log
-    for at in range(-1 if number is None else number, log.forgotten - 1, -1):
-        answered = log.operation(at) == log.operation(number) and log.status(at) == HTTPStatus.OK
-        if answered and ITEMS.search(log.raw[at - log.forgotten].response_body):
-            return log.redacted(at)
+    for at in range(number, log.forgotten - 1, -1):
+        if log.operation(at) == log.operation(number) and (log.status(at) or REFUSED) < REFUSED:
+            page = log.redacted(at)
+            if items_of(page.response_body):
+                return page
     return None
 
 

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from conformance.selftest.tools.accounts import Write, account_of, accounts_made, actions_of, permissions_of
+from conformance.selftest.tools.accounts import (
+    Write,
+    account_of,
+    accounts_made,
+    actions_of,
+    groups_listing,
+    permissions_of,
+)
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import Action
@@ -133,19 +140,9 @@ def action_leaves_all_its_groups(node: Node) -> None:
 
 def _leave(node: Node, acting_key: int, but: int, cid: bytes, remove: Write) -> None:
     """Take an action out of all groups of the account but one."""
-    account = account_of(node, acting_key)
-    for group in _listing(node, account, cid):
+    for group in groups_listing(node, acting_key, cid):
         if group != but:
-            remove(account, group, cid)
-
-
-def _listing(node: Node, account: int, cid: bytes) -> list[int]:
-    """The ids of the groups that list an action."""
-    return [
-        group.id
-        for group in node.accounts.groups(account, 0, 100)
-        if cid in [found.cid_hash for found in node.accounts.actions_in_group(account, group.id, 0, 100)]
-    ]
+            remove(account_of(node, acting_key), group, cid)
 
 
 @mutant("EP-360")
@@ -155,7 +152,7 @@ def deleted_actions_join_no_former_group(node: Node) -> None:
 
     def delete(write: Write, acting_key: int, cid: bytes) -> None:
         account = account_of(node, acting_key)
-        left.update((account, group, cid) for group in _listing(node, account, cid))
+        left.update((account, group, cid) for group in groups_listing(node, acting_key, cid))
         write(acting_key, cid)
 
     def join(write: Write, acting_key: int, group: int, cid: bytes) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from conformance.selftest.tools.accounts import Hashes, Write, account_of, change_list
+from conformance.selftest.tools.accounts import Hashes, Write, account_of, change_list, groups_listing
 from conformance.selftest.tools.alter import answer_instead, change_query, refusal, wrap
 from conformance.selftest.tools.alter_permissions import acts_as_owner
 from conformance.selftest.tools.mutant import mutant, row
@@ -67,12 +67,7 @@ def deleted_actions_stay_in_groups(node: Node) -> None:
     """Keep a deleted action in its groups, though the profile states otherwise."""
 
     def delete(write: Write, key: int, cid: bytes) -> None:
-        account = account_of(node, key)
-        listing = [
-            group.id
-            for group in node.accounts.groups(account, 0, 100)
-            if cid in [found.cid_hash for found in node.accounts.actions_in_group(account, group.id, 0, 100)]
-        ]
+        listing = groups_listing(node, key, cid)
         write(key, cid)
         for group_id in listing:
             node.accounts.add_action_to_group(key, group_id, cid)

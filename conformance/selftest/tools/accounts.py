@@ -67,6 +67,12 @@ def lists_of(node: Node, key_hash: int, group_id: int) -> tuple[list[bytes], lis
     return [wallet.id for wallet in wallets], [action.cid_hash for action in actions]
 
 
+def groups_listing(node: Node, key_hash: int, cid_hash: bytes) -> list[int]:
+    """Return the ids of the groups of the key's account that list an action."""
+    groups = node.accounts.groups(account_of(node, key_hash), 0, 100)
+    return [group.id for group in groups if cid_hash in lists_of(node, key_hash, group.id)[1]]
+
+
 def actions_of(node: Node, key_hash: int) -> list[Action]:
     """Return the actions registered to the account that a key belongs to."""
     return node.accounts.actions(account_of(node, key_hash), 0, 100)

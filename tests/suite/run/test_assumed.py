@@ -36,6 +36,19 @@ def target(node: TinyNode, profile: Profile, monkeypatch: pytest.MonkeyPatch) ->
         yield made
 
 
+@pytest.fixture
+def run_python(target: Target, tmp_path: Path) -> Run:
+    """Run the only case of a pack in Python."""
+
+    def run(text: str) -> Outcome:
+        path = tmp_path / "mine.py"
+        path.write_text(text, encoding="utf-8")
+        (case,) = load_pack(path)
+        return run_case(case, target)
+
+    return run
+
+
 def of_another_name(node: TinyNode) -> None:
     """Call the name of a listed group otherwise."""
     node.faults["list_groups"] = always(200, ([{"id": 1, "title": "g"}]))
@@ -150,14 +163,11 @@ def conversion(judge: Judge, node: Node) -> None:
 
 
 def test_refused_conversion_hangs_on_the_form_of_its_envelope_and_not_on_the_answer(
-    tmp_path: Path, target: Target, node: TinyNode
+    run_python: Run, node: TinyNode
 ) -> None:
     node.faults["convert_to_chain_secured_account"] = always(400, {"code": "typed-data"})
-    path = tmp_path / "mine.py"
-    path.write_text(CONVERSION, encoding="utf-8")
-    (case,) = load_pack(path)
 
-    outcome = run_case(case, target)
+    outcome = run_python(CONVERSION)
 
     assert outcome.verdict is Verdict.INCONCLUSIVE, outcome.reason
     assert "wire.typed_data.form" in outcome.assumed
@@ -169,15 +179,12 @@ SPENT_BEHIND = f"{CONVERSION}        node.groups.add(node.accounts.new().key)\n"
 
 
 def test_account_without_credit_after_its_conversion_hangs_on_where_its_credit_is(
-    tmp_path: Path, target: Target, node: TinyNode
+    run_python: Run, node: TinyNode
 ) -> None:
     node.faults["convert_to_chain_secured_account"] = always(200, {"success": True})
     node.faults["add_group"] = always(402, {"code": "insufficient-credits"})
-    path = tmp_path / "mine.py"
-    path.write_text(SPENT_BEHIND, encoding="utf-8")
-    (case,) = load_pack(path)
 
-    outcome = run_case(case, target)
+    outcome = run_python(SPENT_BEHIND)
 
     assert outcome.explains == "billing.credits_after_conversion", outcome.reason
     assert outcome.assumed == {"billing.credits_after_conversion": "moved"}
@@ -211,13 +218,10 @@ def blocked(judge: Judge, node: Node) -> None:
 """
 
 
-def test_blocked_case_hangs_on_the_choice_that_it_names(tmp_path: Path, target: Target, node: TinyNode) -> None:
+def test_blocked_case_hangs_on_the_choice_that_it_names(run_python: Run, node: TinyNode) -> None:
     node.faults["add_group"] = always(422, {"response": None, "logs": "", "failed": True})
-    path = tmp_path / "mine.py"
-    path.write_text(RUN_THAT_FAILS, encoding="utf-8")
-    (case,) = load_pack(path)
 
-    outcome = run_case(case, target)
+    outcome = run_python(RUN_THAT_FAILS)
 
     assert outcome.verdict is Verdict.INCONCLUSIVE
     assert outcome.explains == "exec.failure_and_limits.status", outcome.reason
@@ -243,19 +247,39 @@ def controlled(judge: Judge, node: Node) -> None:
 """
 
 
-def test_control_that_is_answered_otherwise_hangs_on_the_name_of_the_member(
-    tmp_path: Path, target: Target, node: TinyNode
-) -> None:
+def test_control_that_is_answered_otherwise_hangs_on_the_name_of_the_member(run_python: Run, node: TinyNode) -> None:
     node.faults["convert_to_chain_secured_account"] = always(200, {"converted": True})
     node.faults["list_groups"] = always(401, {"code": "unknown-key"})
-    path = tmp_path / "mine.py"
-    path.write_text(CONTROL, encoding="utf-8")
-    (case,) = load_pack(path)
 
-    outcome = run_case(case, target)
+    outcome = run_python(CONTROL)
 
     assert outcome.verdict is Verdict.INCONCLUSIVE
     assert outcome.explains == "wire.convert.response.success", outcome.reason
+
+
+REFUSED_LIST = """\
+from conformance.cases import Judge, case
+from conformance.service import must_refuse
+from conformance.service.node import Node
+
+
+@case("refused", requirements=["AUTH-050"])
+def refused(judge: Judge, node: Node) -> None:
+    'A list with the key of nobody is refused.'
+    lists = node.session.accept(node.session.request("list_groups", node.accounts.new().key))[1]
+    with judge():
+        request = node.session.request("list_groups", "nobody")
+        must_refuse(node.session, request, ["unauthenticated"], control=lists, unchanged=[])
+"""
+
+
+def test_refused_list_hangs_on_its_refusal_and_on_no_earlier_page(run_python: Run, node: TinyNode) -> None:
+    page = Told(200, [{"id": 1, "name": "g"}])
+    node.faults["list_groups"] = lambda asked: Told(403, {"code": "unknown-key"}) if asked.key == "nobody" else page
+
+    outcome = run_python(REFUSED_LIST)
+
+    assert outcome.explains == "errors.status_codes.unauthenticated", outcome.reason
 
 
 ASSUMED = {
