@@ -209,6 +209,8 @@ class Outcome:
     """Of a case whose problem is ``assumed``: the keys of the profile that it hangs on, with the assumed values."""
     explains: str = ""
     """Which of these keys explains what came by another value; empty where none does."""
+    waits_for: str = ""
+    """Of a case that a step blocks which prepares: the case that judges this step, where that is known."""
     traceback: str = ""
     """Python's, redacted, for an error of the suite."""
 

@@ -246,6 +246,7 @@ def _case(run: RunRecord, outcome: Outcome) -> CaseResult:
         repeats=outcome.repeats,
         failure=FailureShown.model_validate(asdict(outcome.failure)) if outcome.failure else None,
         assumed={key: _plain(value) for key, value in outcome.assumed.items()},
+        waits_for=outcome.waits_for,
         traceback=outcome.traceback,
         rerun=rerun(outcome.case, run.seed, run.rerun),
         cells=tuple(_cell(run, outcome.case, cell) for cell in outcome.cells),

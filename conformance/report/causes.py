@@ -168,10 +168,6 @@ def others(cause: CauseResult) -> str:
     return f"{more} more {'case ends' if more == 1 else 'cases end'} so: {cause.headline.partition(': ')[0]}"
 
 
-WAITS_FOR = re.compile(r"(?:; |is judged by )(\S+::\S+?)(?: judges that)?$")
-"""The end of the reason of a blocked case: the case that judges what blocks it."""
-
-
 def waiting(results: Results) -> Mapping[str, Sequence[str]]:
     """The blocked cases by the failed case that judges what blocks them."""
     failed = {
@@ -179,8 +175,7 @@ def waiting(results: Results) -> Mapping[str, Sequence[str]]:
     }
     waiting: dict[str, list[str]] = {}
     for case in results.cases:
-        found = WAITS_FOR.search(case.reason) if case.verdict == Verdict.INCONCLUSIVE else None
-        if found and (judging := failed.get(found[1])):
+        if judging := failed.get(case.waits_for):
             waiting.setdefault(judging, []).append(case.case)
     return waiting
 

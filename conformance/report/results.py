@@ -215,6 +215,8 @@ class CaseResult(Part):
     assumed: dict[str, JsonValue] = {}
     """Of an inconclusive case that departed after it relied on what the profile does not state: these keys of the
     profile, with the assumed values, the one that explains it first; empty for others."""
+    waits_for: str = ""
+    """Of a case that a step blocks which prepares: the case that judges this step, where that is known."""
     traceback: str = ""
     """Python's, for an error of the suite; empty for other verdicts."""
     rerun: str

@@ -45,9 +45,3 @@ JUDGED_BY: Mapping[str, str] = {
     for operation in operations.split()
 }
 """The case that judges each operation of the catalogue."""
-
-
-def hint(operation: str, usual: str) -> str:
-    """Where a user should look when this operation blocked a case; `usual` where no case judges the operation."""
-    judge = JUDGED_BY.get(operation)
-    return f"{operation} is judged by {judge}" if judge else usual

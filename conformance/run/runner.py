@@ -28,11 +28,11 @@ from conformance.problems import (
     StepProblem,
 )
 from conformance.profile import Operation, listening
-from conformance.run import judging_case
 from conformance.run.assumed import added, hint, relied_on, when_settled
 from conformance.run.blame import note, own_or_blocked
 from conformance.run.case import Case
 from conformance.run.credit import left_behind, provide_after_conversions
+from conformance.run.judging_case import JUDGED_BY
 from conformance.run.known import Entry, Known, load_known
 from conformance.run.loader import load
 from conformance.run.offered import is_for_others, not_offered
@@ -175,13 +175,21 @@ def _departed(case: Case, problem: StepProblem, run: CaseRun, began: float) -> O
     explains = assumed_that_explains(open_keys, problem, case, run, failure, exchange) if open_keys else ""
     if explains:
         assumed = {explains: open_keys[explains], **assumed}
-    told = hint(assumed, explains) if assumed else stated_hint(problem, run, failure, exchange) or _hint(problem, run)
+    of_profile = hint(assumed, explains) if assumed else stated_hint(problem, run, failure, exchange)
+    judge, of_step = _judge(problem, run)
+    told = of_profile or of_step
     failure = replace(failure, hint=told)
     expected, got = (cut(text, LONGEST_IN_REASON) for text in (expected, got))
     more = f" (and {len(problem.beside)} more)" if problem.beside else ""
     reason = f"{problem.cause}: expected {expected}; got {got}{more}{f'; {told}' if told else ''}"
     outcome = _outcome(case, verdict, reason, began, failure=failure, problem=ASSUMED if assumed else problem.code)
-    return replace(outcome, contradicted=problem.requirements, assumed=assumed, explains=explains)
+    return replace(
+        outcome,
+        contradicted=problem.requirements,
+        assumed=assumed,
+        explains=explains,
+        waits_for="" if of_profile else judge,
+    )
 
 
 def _conversation(run: CaseRun, departed: int | None, others: Sequence[int], got: str) -> Conversation:
@@ -221,14 +229,15 @@ def _last(wire: str) -> str:
     return wire.rpartition(".")[2]
 
 
-def _hint(problem: StepProblem, run: CaseRun) -> str:
-    hint = problem.hint
-    if isinstance(problem, SetupFailed) and problem.judged_by:
-        hint = f"{problem.judged_by} judges that"
-    elif isinstance(problem, SetupFailed):
-        asked = run.last_exchange if problem.exchange is None else problem.exchange
-        hint = judging_case.hint(run.log.operation(asked), hint)
-    return hint
+def _judge(problem: StepProblem, run: CaseRun) -> tuple[str, str]:
+    """The case that judges the step which blocks a case, and what tells of it; no case, and the hint of the problem."""
+    if not isinstance(problem, SetupFailed):
+        return "", problem.hint
+    if problem.judged_by:
+        return problem.judged_by, f"{problem.judged_by} judges that"
+    operation = run.log.operation(run.last_exchange if problem.exchange is None else problem.exchange)
+    judge = JUDGED_BY.get(operation, "")
+    return judge, f"{operation} is judged by {judge}" if judge else problem.hint
 
 
 def _suite_error(case: Case, error: BaseException, run: CaseRun | None, target: Target, began: float) -> Outcome:

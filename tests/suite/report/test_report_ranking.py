@@ -85,7 +85,7 @@ def test_failure_of_a_request_alone_is_told_before_one_among_others_at_once() ->
 def test_statement_for_whose_case_others_wait_comes_first() -> None:
     failing = {"accounts::wallet-has-labels": ["ACC-080"], "endpoints::create-wallet": ["EP-350"]}
     made = run_that_breaks(failing)
-    blocked = {"verdict": Verdict.INCONCLUSIVE, "reason": "blocked: no wallet; endpoints::create-wallet judges that"}
+    blocked = {"verdict": Verdict.INCONCLUSIVE, "waits_for": "endpoints::create-wallet"}
     waiting = [case.model_copy(update=blocked) for case in made.cases[:20]]
     for cases, order in ((made.cases, ["ACC-080", "EP-350"]), ((*waiting, *made.cases[20:]), ["EP-350", "ACC-080"])):
         results = made.model_copy(update={"cases": cases})

@@ -8,7 +8,7 @@ from tiny_node import TinyNode, always
 
 from conformance.profile import OPERATIONS
 from conformance.resources import scenarios
-from conformance.run.judging_case import JUDGED_BY, hint
+from conformance.run.judging_case import JUDGED_BY
 from conformance.run.loader import load
 from conformance.verdict import Outcome
 
@@ -29,8 +29,5 @@ def test_blocked_case_names_the_operation_and_the_case_that_judges_it(
         "steps: [{account: a}, {list: list_groups}, {call: add_group, with: {group_name: a}, expect: {'': {}}}]"
     )
 
-    assert "list_groups is judged by endpoints::list-groups" in outcome.reason
-
-
-def test_call_of_the_contract_leaves_the_usual_hint() -> None:
-    assert hint("send set_usage_api_key", "look around") == "look around"
+    assert outcome.waits_for == "endpoints::list-groups"
+    assert f"list_groups is judged by {outcome.waits_for}" in outcome.reason
