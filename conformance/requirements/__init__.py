@@ -2,13 +2,14 @@
 
 from conformance.requirements.coverage import Coverage, Status, Uncovered, faults, statuses
 from conformance.requirements.load import BadCatalogue, catalogue, load_catalogue, load_uncovered, uncovered
-from conformance.requirements.model import Catalogue, Level, Requirement, Tension
+from conformance.requirements.model import Catalogue, Level, Matter, Requirement, Tension
 
 __all__ = [
     "BadCatalogue",
     "Catalogue",
     "Coverage",
     "Level",
+    "Matter",
     "Requirement",
     "Status",
     "Tension",

@@ -27,6 +27,36 @@ class Level(StrEnum):
     """It leaves it open; the profile answers."""
 
 
+class Matter(StrEnum):
+    """What a statement is about, where some failures of its cases do not break it, or break it and no other one."""
+
+    ACCEPTED_REQUESTS = "accepted requests"
+    """What an accepted request does, shows or costs."""
+    REFUSED_REQUESTS = "refused requests"
+    """What a refused request does and answers."""
+    REJECTION = "rejection"
+    """That a request is refused: one that is refused, and does something all the same, breaks others."""
+    UNCHANGED_STATE = "unchanged state"
+    """That a refused request changes nothing."""
+    NO_SUCCESS = "no success"
+    """That a refusal is no success, and does not give what a success gives."""
+    NO_SERVER_FAULT = "no server fault"
+    """That a refusal is neither a success nor a server fault."""
+    SECRETS = "secrets"
+    """That answers tell no secret."""
+    WALLETS_KEYS = "wallets' keys"
+    """That a run uses the key of the wallet that it names."""
+    BODIES = "bodies"
+    """That bodies are JSON: also those of refusals, where they call themselves so."""
+    ACCOUNT_KEYS = "account keys"
+    """What account keys open in `X-Api-Key`, and what is open to all. Nearly every case sends requests so: what is
+    refused for another reason, the case about that request charges."""
+    PATHS = "paths"
+    """Where endpoints are: one that asks for a key is there."""
+    DESCRIPTION = "description"
+    """What a node says of itself: an answer that contradicts it does so whatever else is wrong."""
+
+
 class Part(BaseModel):
     """A part of the catalogue file."""
 
@@ -48,6 +78,8 @@ class Requirement(Part):
     demands: Literal["acceptance", "refusal"] | None = None
     """Whether it is about requests that have to be accepted alone, or refused alone: a departure of the other sort does
     not break it."""
+    about: tuple[Matter, ...] = ()
+    """Which failures break it or do not; most statements say nothing."""
     profile_key: str | None = None
     """Of a silent statement: the key of the profile that answers."""
     reference_choice: Text | None = None
@@ -112,6 +144,13 @@ class Catalogue(Part):
         """The statements of each family, in the order of the file."""
         names = dict.fromkeys(requirement.family for requirement in self.requirements)
         return {name: tuple(entry for entry in self.requirements if entry.family == name) for name in names}
+
+    @cached_property
+    def about(self) -> dict[Matter, frozenset[str]]:
+        """The ids of the statements about each matter."""
+        return {
+            matter: frozenset(entry.id for entry in self.requirements if matter in entry.about) for matter in Matter
+        }
 
     @cached_property
     def silent(self) -> tuple[Requirement, ...]:

@@ -30,7 +30,7 @@ from conformance.problems import (
     WrongRefusal,
 )
 from conformance.profile import listening
-from conformance.requirements import catalogue
+from conformance.requirements import Matter, catalogue
 from conformance.run.assumed import relied_on
 from conformance.run.case import Case
 from conformance.run.foundations import FOUNDATIONS, Foundation
@@ -82,54 +82,27 @@ def _judgement(failed: _Failed, case: Case, among: Sequence[Foundation]) -> tupl
         departure = _problem(foundation, run.target)
         if departure is None:
             continue
-        stated = foundation.requirements | OF_ITS_OWN_DESCRIPTION
+        stated = foundation.requirements | _about(Matter.DESCRIPTION)
         own = tuple(name for name in charged if name in failed.judged and name in stated)
         return own or _blocked(problem, foundation, departure)
     return charged
 
 
-ABOUT_REFUSALS = frozenset({"BILL-210", "ERR-140", "ERR-150", "ERR-160", "LIST-170", "MODE-240", "WSIG-100"})
-"""Requirements on what a refused request does and answers."""
-ABOUT_STATE = frozenset({"ERR-150", "MODE-240"})
-"""Requirements that a refused request changes nothing."""
-SUCCESS_OF_REFUSED = frozenset({"ERR-140", "WSIG-100"})
-"""Requirements that forbid to answer a request that must be refused as a success."""
-ABOUT_REJECTION = frozenset(f"ERR-{condition:02}0" for condition in range(1, 12))
-"""The list of what must be rejected: what was refused and did something all the same contradicts other requirements."""
-ABOUT_ANSWERS_OF_REFUSALS = frozenset({"EP-030", "ERR-140", "LIST-100"})
-"""Requirements that a refusal is no success and no server fault."""
-ABOUT_SECRETS = frozenset({"AKEY-050", "ERR-160", "PKP-090", "UKEY-360"})
-"""Requirements that answers tell no secret."""
-ABOUT_GIVEN = frozenset({"ERR-140", "WSIG-100"})
-"""Requirements that a refusal does not give what a success gives."""
 RECOGNISABLE, LEAST_OF_REFUSALS = "ERR-140", 400
 """What every answer with a lower status to a request that must be refused contradicts, also in cases that are not about
 it: it is no success, and says that the request was not refused either.
 """
-ABOUT_KEYS_OF_WALLETS = frozenset({"EXEC-190", "MODE-060", "PKP-100", "PKP-170"})
-"""Requirements that a run uses the key of the wallet that it names."""
-ABOUT_BODIES = frozenset({"EP-010"})
-"""The requirement that bodies are JSON: also those of refusals, where they call themselves so."""
-ABOUT_ONE_THING: Sequence[tuple[type[Departure], frozenset[str], str]] = (
-    (SecretTold, ABOUT_SECRETS, "ERR-160"),
-    (ServerFaultAtRefusal, ABOUT_ANSWERS_OF_REFUSALS, RECOGNISABLE),
-    (OtherKeyUsed, ABOUT_KEYS_OF_WALLETS, "PKP-170"),
-    (LeakyRefusal, ABOUT_GIVEN, RECOGNISABLE),
-    (NotJson, ABOUT_BODIES, "EP-010"),
+ABOUT_ONE_THING: Sequence[tuple[type[Departure], Matter, str]] = (
+    (SecretTold, Matter.SECRETS, "ERR-160"),
+    (ServerFaultAtRefusal, Matter.NO_SERVER_FAULT, RECOGNISABLE),
+    (OtherKeyUsed, Matter.WALLETS_KEYS, "PKP-170"),
+    (LeakyRefusal, Matter.NO_SUCCESS, RECOGNISABLE),
+    (NotJson, Matter.BODIES, "EP-010"),
 )
-"""Kinds of failure that contradict nothing but these, and which of them also in cases that are not about it: every
-refusal that tells a secret or what a success gives, or is a server fault, every body that is no JSON, and every run
-that uses another key.
+"""Kinds of failure that contradict nothing but statements about one thing, and which of these also in cases that are
+not about it: every refusal that tells a secret or what a success gives, or is a server fault, every body that is no
+JSON, and every run that uses another key.
 """
-ABOUT_ACCEPTED = frozenset({"BILL-140", "BILL-150", "BILL-220", "EP-010", "LIM-050", "LIST-150", "LIST-170"})
-"""Requirements on what an accepted request does, shows or costs."""
-OF_ITS_OWN_DESCRIPTION = frozenset({"VER-050"})
-"""What a node says of itself: an answer that contradicts it does so whatever else is wrong."""
-ABOUT_KEYS = frozenset({"AKEY-070", "AUTH-010", "AUTH-060"})
-"""Requirements on what account keys open in `X-Api-Key`, and on what is open to all. Nearly every case sends requests
-so: what is refused for another reason, the case about that request charges."""
-ABOUT_PATHS = frozenset({"EP-020"})
-"""Requirements on where endpoints are: one that asks for a key is there."""
 
 
 def _contradicted(problem: Departure, charged: Sequence[str], run: CaseRun) -> tuple[str, ...]:
@@ -140,21 +113,26 @@ def _contradicted(problem: Departure, charged: Sequence[str], run: CaseRun) -> t
     """
     if isinstance(problem, NotAccepted):
         about_key = _refused_as({"unauthenticated", "forbidden"}, problem, run)
-        beside = ABOUT_ACCEPTED | (ABOUT_PATHS if about_key else ABOUT_KEYS)
+        beside = _about(Matter.ACCEPTED_REQUESTS) | _about(Matter.PATHS if about_key else Matter.ACCOUNT_KEYS)
         return _beside([name for name in charged if name not in beside], _demanding("refusal"))
     if isinstance(problem, NotRefused):
-        about_others = _beside([name for name in charged if name not in ABOUT_REFUSALS], _demanding("acceptance"))
-        return about_others or tuple(name for name in charged if name in SUCCESS_OF_REFUSED)
+        refused = _about(Matter.REFUSED_REQUESTS)
+        about_others = _beside([name for name in charged if name not in refused], _demanding("acceptance"))
+        return about_others or tuple(name for name in charged if name in _about(Matter.NO_SUCCESS))
     if (
         isinstance(problem, WrongRefusal)
         and (run.log.status(problem.exchange) or LEAST_OF_REFUSALS) < LEAST_OF_REFUSALS
     ):
         return (RECOGNISABLE,)
-    for kind, about, stated in ABOUT_ONE_THING:
+    for kind, matter, stated in ABOUT_ONE_THING:
         if isinstance(problem, kind):
-            return tuple(name for name in charged if name in about) or (stated,)
+            return tuple(name for name in charged if name in _about(matter)) or (stated,)
     alone = _alone(problem, charged)
     return tuple(name for name in charged if name in alone) or tuple(charged)
+
+
+def _about(matter: Matter) -> frozenset[str]:
+    return catalogue().about[matter]
 
 
 def _beside(charged: Sequence[str], others: Set[str]) -> tuple[str, ...]:
@@ -171,9 +149,10 @@ def _demanding(answer: Literal["acceptance", "refusal"]) -> frozenset[str]:
 def _alone(problem: Departure, charged: Sequence[str]) -> frozenset[str]:
     """What alone of the charged requirements such a departure contradicts, where it is about any of them."""
     if isinstance(problem, StateChanged):
-        return ABOUT_STATE if ABOUT_STATE & {*charged} else frozenset({*charged} - ABOUT_REJECTION)
+        state = _about(Matter.UNCHANGED_STATE)
+        return state if state & {*charged} else frozenset(charged) - _about(Matter.REJECTION)
     if isinstance(problem, ServerFault) and RECOGNISABLE in charged:
-        return ABOUT_ANSWERS_OF_REFUSALS
+        return _about(Matter.NO_SERVER_FAULT)
     return frozenset(charged)
 
 
