@@ -162,7 +162,7 @@ def _before_its_own(
     """The foundations up to the last that this failure shows not to hold: the case of the first of those fails."""
     own = [
         foundation.judged_by == case.id.partition("[")[0]
-        and isinstance(failed.problem, foundation.shown_by)
+        and _shows(foundation, failed)
         and not foundation.requirements.isdisjoint(charged)
         and (foundation.name not in TRIALS or _problem(foundation, failed.run.target) is not None)
         for foundation in among
@@ -184,6 +184,13 @@ def _bears(foundation: Foundation, problem: Departure, run: CaseRun) -> bool:
         and foundation.judged_by in run.target.judging
         and _refused_as(foundation.refused_as, problem, run)
     )
+
+
+def _shows(foundation: Foundation, failed: _Failed) -> bool:
+    """Whether such a failure of the case that judges a foundation can show that it does not hold."""
+    problem, classes = failed.problem, foundation.refused_as
+    fits = not isinstance(problem, NotAccepted) or _refused_as(classes, problem, failed.run)
+    return isinstance(problem, foundation.shown_by) and fits
 
 
 def _refused_as(classes: Set[str], problem: Departure, run: CaseRun) -> bool:
@@ -214,7 +221,7 @@ def _tried(foundation: Foundation, target: Target) -> Departure | None:
     rows = target.judging.get(foundation.judged_by, ())
     for case in (row for row in rows if isinstance(row, Case)):
         failed = _failed(case, target)
-        if failed is None or not isinstance(failed.problem, foundation.shown_by):
+        if failed is None or not _shows(foundation, failed):
             continue
         charged = _judgement(failed, case, before)
         if not isinstance(charged, SetupFailed) and foundation.requirements.intersection(charged):
