@@ -133,29 +133,34 @@ def removal_takes_the_group_away(judge: Judge, node: Node) -> None:
     judge.set_up(len(groups) >= 6, "a list with six groups")
     by_hand = node.session.request("remove_group", alice)
     wire = next(iter(node.session.target.operation("remove_group").request.values()))
-    *_, quoted, kept, named, second, as_number, last = (member(group, "id") for group in groups)
+    *_, quoted, kept, named, second, as_number, last = pluck(groups, "id")
 
     def left(most: int, *others: object, page_size: int | None = None) -> list[object]:
         listed = read_pages(node.session, node.session.request("list_groups", alice), page_size)
-        gone = [one for one in groups if member(one, "id") in others and one not in listed]
+        gone = [group for group in groups if group not in listed and member(group, "id") in others]
         judge.that(len(listed) <= most and not gone, f"at most {most} groups, the others as before", listed)
         return listed
 
     with judge("GRPLIFE-190"):
         node.session.accept(replace(by_hand, body=written({wire: group_id(as_number)})))
-        by_number = len(groups) - len(left(len(groups), quoted, kept, named, second, last))
+        after_number = left(len(groups))
+    by_number = len(groups) - len(after_number)
     with judge("GRPLIFE-180"):
         node.session.accept(replace(by_hand, body=written({wire: printed(quoted)})))
     # That it is this group which is gone, and no other, is for the next removal: it sends the id in quotes, too.
     with judge("GRPLIFE-180" if by_number else "GRPLIFE-100", why="remove_group takes a group away"):
-        count = len(left(len(groups) - by_number - 1))
+        there = left(len(groups) - by_number - 1)
     with judge("GRPLIFE-190"):
         judge.same(by_number, 1, "the number of groups that a removal by a number takes away")
     node.groups.remove(alice, group_id(named))
+    others = [one for one in (kept, second, last) if one in pluck(there, "id")]
     for size in (1, None):
         with judge("GRPLIFE-100", why="remove_group takes away the group that it names, and no other"):
-            rest = left(count - 1, kept, second, last, page_size=size)
-            judge.same(len(rest), count - 1, "the groups left")
+            rest = left(len(there) - 1, *others, page_size=size)
+            judge.same(len(rest), len(there) - 1, "the groups left")
+    with judge("GRPLIFE-190"):
+        gone = [one for one in groups if one not in after_number]
+        judge.same(pluck(gone, "id"), [as_number], "the groups that a removal by a number took away")
 
 
 @case("removal-removes-nothing-else", requirements=["GRPLIFE-140"], needs=NEEDS)

@@ -89,8 +89,12 @@ def beside_each_write(judge: Judge, node: Node) -> None:
         judge.that(differing.total() <= 1, "one usage key at most that is another", list(differing))
     kept, watched = before["usage keys"], watched[1:]
     node.groups.remove(alice, first)
-    with judge.apart("GRPLIFE-130", "GRPLIFE-140"):
-        compare("groups", "usage keys", f"wallets of {first}", f"actions of {first}")
+    earlier = before
+    with judge.apart("GRPLIFE-130"):
+        compare("groups", "usage keys", "wallets", "actions", f"wallets of {first}", f"actions of {first}")
+    with judge.apart("GRPLIFE-140"):
+        for name in ("wallets", "actions"):
+            judge.same(before[name], earlier[name], f"the {name} of the account, as before the write,")
     with judge.apart("GRPLIFE-130"):
         gone = printed(first)
         judge.same(without(before["usage keys"], gone), without(kept, gone), "the usage keys, but for the group's id,")
