@@ -92,9 +92,9 @@ def runs_are_free(node: Node) -> None:
     node.runs.price = lambda: Cents(0)  # type: ignore[method-assign]
 
 
-@mutant("BILL-170")
+@mutant("BILL-170", also="BILL-220")
 def writes_cost_three(node: Node) -> None:
-    """Charge two cents more for each write, though the profile states one."""
+    """Charge two cents more for each write, though the profile states one; writes at once pay less."""
     take_also(node, WRITES, lambda _: 2)
 
 
