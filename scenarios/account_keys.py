@@ -235,22 +235,25 @@ def images_of_keys_open_nothing(judge: Judge, node: Node) -> None:
 NAMED_BY = "wire.usage_api_key.reference_forms"
 
 
-@case("hashes-name-no-usage-key", requirements=["KEYLIFE-120"], needs=NEEDS, uses=[{NAMED_BY: [["value"]]}])
+@case(
+    "hashes-name-no-usage-key",
+    requirements=["KEYLIFE-110", "KEYLIFE-120"],
+    needs=NEEDS,
+    uses=[{NAMED_BY: [["value"]]}],
+)
 def hashes_name_no_usage_key(judge: Judge, node: Node) -> None:
     """The hash of a usage key, or what is near it, is not taken for the key in updates and removals."""
     alice = node.accounts.new().key
     usage_key = node.usage_keys.add(alice).key
-    does = [
-        node.usage_keys.update(alice, usage_key, Permissions()),
-        node.usage_keys.rename(alice, usage_key),
-        node.usage_keys.remove(alice, node.usage_keys.add(alice).key),
-    ]
+    updates = [node.usage_keys.update(alice, usage_key, Permissions()), node.usage_keys.rename(alice, usage_key)]
+    removes = node.usage_keys.remove(alice, node.usage_keys.add(alice).key)
     near = near_keys(usage_key)
     texts = [*images(usage_key)[:2], *(text for texts in near.values() for text in texts[-1:])]
     listed = unchanged_list(node.session, "list_api_keys", alice)
-    with judge(), Refusals(node.session, control=does, unchanged=[listed]) as refusals:
-        for text, accepted in product(texts, does):
-            refusals.send(accepted.changed(usage_api_key=text), ["not_found", "malformed", "invalid"])
+    for statement, does in (("KEYLIFE-110", updates), ("KEYLIFE-120", [removes])):
+        with judge(statement), Refusals(node.session, control=does, unchanged=[listed]) as refusals:
+            for text, accepted in product(texts, does):
+                refusals.send(accepted.changed(usage_api_key=text), ["not_found", "malformed", "invalid"])
 
 
 BASE64 = f"{string.ascii_uppercase}{string.ascii_lowercase}{string.digits}+/"

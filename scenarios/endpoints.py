@@ -99,6 +99,7 @@ def new_account_needs_a_name(judge: Judge, node: Node) -> None:
         "KEYLIFE-050",
         "KEYLIFE-070",
         "KEYLIFE-080",
+        "KEYLIFE-100",
         "UKEY-040",
     ],
     needs=NEEDS,
@@ -163,8 +164,10 @@ def usage_key_operations(judge: Judge, node: Node) -> None:
     ):
         for request, via in product((adds, lists), ways):
             refusals.send(replace(request.changed(), credential=key, via=via), ["unauthenticated"])
-        node.session.send(updates.changed())  # an update of a removed key does not bring it back
-        refusals.send(replace(lists.changed(), credential=key), ["unauthenticated"])
+    node.session.send(updates.changed())
+    with judge("KEYLIFE-100", why="an update of a removed key does not bring it back"):
+        again = replace(lists.changed(), credential=key)
+        must_refuse(node.session, again, ["unauthenticated"], control=lists, unchanged=groups)
     bystander_adds()
 
 

@@ -123,6 +123,7 @@ def usage_keys_that_are_not_there(judge: Judge, node: Node) -> None:
     classes, errors = (*NOT_THERE, "invalid"), ("ERR-140", "ERR-150", "ERR-160")
     billed = node.session.profile.offers("billing")
     credit = node.payments.balance(bob) if billed else 0
+    refused = []
     for number, (target, (of_updates, _)) in enumerate(about.items()):
         with (
             judge.apart(*errors, of_updates, unchanged="ERR-150"),
@@ -130,10 +131,12 @@ def usage_keys_that_are_not_there(judge: Judge, node: Node) -> None:
         ):
             for accepted in every_other(updates, number):
                 refusals.send(accepted.changed(usage_api_key=target, **takes_over[accepted.call]), classes)
-    # Last: a removal could undo what one of those before has done.
-    for target, (_, of_removal) in about.items():
+            if refusals.held:
+                refused.append(target)
+    # Last: a removal could undo what one of those before has done. What an update has made, it may remove.
+    for target in refused:
         with (
-            judge.apart(*errors, of_removal, unchanged="ERR-150"),
+            judge.apart(*errors, about[target][1], unchanged="ERR-150"),
             Refusals(node.session, control=removes, unchanged=reads) as refusals,
         ):
             refusals.send(removes.changed(usage_api_key=target), classes)
