@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from http_server import Answer, Request, serve
-from made_evidence import MADE
+from made_evidence import HONEST, MADE
 
 from conformance.verify import Evidence
 from reference_node.tee.acme import Credentials
@@ -75,6 +75,10 @@ def _context(credentials: Credentials, folder: Path) -> ssl.SSLContext:
     return context
 
 
-def rpc_result(value: object) -> tuple[int, Mapping[str, str], bytes]:
-    """An answer of a JSON-RPC."""
-    return 200, {}, json.dumps({"jsonrpc": "2.0", "id": 1, "result": value}).encode()
+@contextmanager
+def serving_chain(results: Iterable[object]) -> Iterator[Service]:
+    """A JSON-RPC that gives each of the results once."""
+    answers = ({"jsonrpc": "2.0", "id": 1, "result": result} for result in results)
+    with serving(Service(HONEST)) as chain:
+        chain.answer = lambda _: (200, {}, json.dumps(next(answers)).encode())  # type: ignore[method-assign]
+        yield chain

@@ -6,14 +6,14 @@ import itertools
 import sys
 import threading
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from time import sleep
 from types import SimpleNamespace
 
 import pytest
 from made_evidence import AT, HONEST, MADE, POLICY, credentials, der, in_json, renewed
-from served_evidence import PCCS, Service, rpc_result, serving
+from served_evidence import Service, serving, serving_chain
 
 from conformance.drivers.attestation.connections import strangers
 from conformance.drivers.attestation.driver import Judge
@@ -31,9 +31,10 @@ from conformance.profile.attestation import AttestationForms
 from conformance.selftest.tools.serving import target_node
 from conformance.verify import Evidence
 from conformance.verify.certificates import read_certificate
+from conformance.verify.evidence import ACME_ACCOUNT, CHECKSUMS, LISTING
 from conformance.verify.transport import Transport
 
-SUMS = "/evidences/sha256sum.txt"
+SUMS = f"/{CHECKSUMS}"
 THREADS = 8
 
 
@@ -52,12 +53,6 @@ def when_it_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every look is at the time of the evidence, and the second follows at once."""
     monkeypatch.setattr("conformance.verify.fetching.time", SimpleNamespace(time=lambda: AT, sleep=sleep))
     monkeypatch.setattr("conformance.drivers.attestation.evidence.RENEWAL_SECONDS", 0.0)
-
-
-@pytest.fixture
-def pccs() -> Iterator[Service]:
-    with serving(Service(HONEST, dict(PCCS))) as service:
-        yield service
 
 
 def respaced(pccs: Service) -> Service:
@@ -106,7 +101,7 @@ def test_certificate_renewed_for_ever_is_judged_again_once_and_then_told(pccs: S
 
 
 def test_evidence_that_stays_wrong_is_fetched_twice_for_all_cases(pccs: Service) -> None:
-    stale = HONEST.with_file("evidences/sha256sum.txt", renewed(1)["evidences/sha256sum.txt"])
+    stale = HONEST.with_file(CHECKSUMS, renewed(1)[CHECKSUMS])
     with serving(Service(stale)) as service, target_of(service, pccs) as target:
         for _ in range(3):
             with pytest.raises(Mismatch):
@@ -114,29 +109,30 @@ def test_evidence_that_stays_wrong_is_fetched_twice_for_all_cases(pccs: Service)
         assert service.requests.count("/info") == 2
 
 
-def test_evidence_is_fetched_once_for_threads_that_ask_at_once(pccs: Service) -> None:
+def test_evidence_is_fetched_once_for_threads_that_ask_at_once(service: Service, pccs: Service) -> None:
     start = threading.Barrier(THREADS)
 
     def ask(target: Target) -> Fetched:
         start.wait()
         return fetched(target, log())
 
-    with serving(Service(HONEST)) as service, target_of(service, pccs) as target:
-        with ThreadPoolExecutor(THREADS) as pool:
-            got = [one.result() for one in [pool.submit(ask, target) for _ in range(THREADS)]]
-        assert all(one is got[0] for one in got)
-        assert service.requests.count("/info") == 1
+    with target_of(service, pccs) as target, ThreadPoolExecutor(THREADS) as pool:
+        got = [*pool.map(ask, [target] * THREADS)]
+    assert all(one is got[0] for one in got)
+    assert service.requests.count("/info") == 1
 
 
-def test_requests_for_evidence_keep_the_rate_and_count_for_the_case_that_came_first(pccs: Service) -> None:
+def test_requests_for_evidence_keep_the_rate_and_count_for_the_case_that_came_first(
+    service: Service, pccs: Service
+) -> None:
     pace, first = CountingPace(), log()
-    with serving(Service(HONEST)) as chain, serving(Service(HONEST)) as service:
-        chain.answer = lambda _: rpc_result("0x01")  # type: ignore[method-assign]
-        with target_of(service, pccs, pace, chain.url) as target:
-            got = fetched(target, first)
-        asked = len(service.requests) + len(chain.requests)
+    with (
+        serving_chain(itertools.repeat("0x01")) as chain,
+        target_of(service, pccs, pace, chain.url) as target,
+    ):
+        got = fetched(target, first)
     assert len(chain.requests) == 2, "the contract and its code"
-    assert pace.waits == asked == first.sent == len(got.exchanges)
+    assert pace.waits == len(service.requests) + len(chain.requests) == first.sent == len(got.exchanges)
 
 
 def certificate_of(target: Target) -> bytes:
@@ -151,8 +147,10 @@ def test_machines_with_evidence_of_their_own_certificates_are_no_strangers() -> 
         assert strangers(lambda: Transport(next(in_turn)), one.profile, log(), {certificate_of(one)}) == []
 
 
-def test_collateral_of_somebody_else_that_is_not_genuine_does_not_charge_the_node(pccs: Service) -> None:
-    with serving(Service(HONEST)) as service, target_of(service, respaced(pccs)) as target:
+def test_collateral_of_somebody_else_that_is_not_genuine_does_not_charge_the_node(
+    service: Service, pccs: Service
+) -> None:
+    with target_of(service, respaced(pccs)) as target:
         got = fetched(target, log())
         with pytest.raises(NoEvidence, match=r"proves nothing: .*tcb_info"):
             judge(got, "quotes", "ATT-140", log())
@@ -164,14 +162,9 @@ def test_collateral_of_somebody_else_that_is_not_genuine_does_not_charge_the_nod
     [
         (in_json(HONEST, "info.json", compose_hash="00" * 32), "compose-hash", "ATT-150", "/info"),
         (in_json(HONEST, "attestation.json", quote="00"), "quote", "ATT-050", "/attestation"),
-        (
-            HONEST.with_file("evidences/acme-account.json", b"{}"),
-            "acme-account",
-            "ATT-100",
-            "/evidences/acme-account.json",
-        ),
-        (HONEST.with_file("evidences/sha256sum.txt", None), "checksum-file", "ATT-080", SUMS),
-        (HONEST.with_file("evidences/index.html", None), "listing", "ATT-070", "/evidences/"),
+        (HONEST.with_file(ACME_ACCOUNT, b"{}"), "acme-account", "ATT-100", f"/{ACME_ACCOUNT}"),
+        (HONEST.with_file(CHECKSUMS, None), "checksum-file", "ATT-080", SUMS),
+        (HONEST.with_file(LISTING, None), "listing", "ATT-070", "/evidences/"),
     ],
 )
 def test_failure_shows_the_exchange_that_brought_the_fault(
@@ -187,12 +180,14 @@ def test_failure_shows_the_exchange_that_brought_the_fault(
         assert own.sent == 0, "another case has sent it"
 
 
-def test_contract_that_does_not_allow_the_hash_is_shown_by_the_call_of_it(pccs: Service) -> None:
+def test_contract_that_does_not_allow_the_hash_is_shown_by_the_call_of_it(service: Service, pccs: Service) -> None:
     own = log()
-    with serving(Service(HONEST)) as chain, serving(Service(HONEST)) as service:
-        chain.answer = lambda _: rpc_result(f"0x{0:064x}")  # type: ignore[method-assign]
-        with target_of(service, pccs, rpc_url=chain.url) as target, pytest.raises(Mismatch) as caught:
-            judge(fetched(target, log()), "authorisation", "ATT-260", own)
+    with (
+        serving_chain(itertools.repeat(f"0x{0:064x}")) as chain,
+        target_of(service, pccs, rpc_url=chain.url) as target,
+        pytest.raises(Mismatch) as caught,
+    ):
+        judge(fetched(target, log()), "authorisation", "ATT-260", own)
     assert caught.value.exchange is not None
     body = own.redacted(caught.value.exchange).request_body
     assert body is not None
@@ -211,8 +206,7 @@ def test_one_reading_judged_by_threads_at_once_gives_what_one_thread_finds() -> 
     for _ in range(5):
         shared = reading(evidence)
         with ThreadPoolExecutor(THREADS) as pool:
-            results = [one.result() for one in [pool.submit(all_rules, shared) for _ in range(THREADS)]]
-        assert results == [expected] * THREADS
+            assert [*pool.map(all_rules, [shared] * THREADS)] == [expected] * THREADS
 
 
 def reading(evidence: Evidence) -> TextReading:

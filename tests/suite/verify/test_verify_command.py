@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from made_evidence import AT, DOMAIN, HONEST, MADE, POLICY, in_json, observed
-from served_evidence import Service, serving
+from served_evidence import Service
 
 from conformance.cli import main
 from conformance.selftest.attestation.sound_evidence import COMPOSE
@@ -21,12 +20,6 @@ from reference_node.tee.event_log import replay
 def folder(tmp_path: Path) -> Path:
     save_folder(HONEST, tmp_path / "evidence")
     return tmp_path / "evidence"
-
-
-@pytest.fixture
-def service() -> Iterator[Service]:
-    with serving(Service(HONEST)) as running:
-        yield running
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str]:

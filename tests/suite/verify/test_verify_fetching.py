@@ -12,26 +12,16 @@ import pytest
 from hostile_servers import Zone, dns_serving
 from made_evidence import ACCOUNT, AT, DOMAIN, HONEST, credentials, der
 from made_evidence import POLICY as WITHOUT_TIME
-from served_evidence import PCCS, Service, rpc_result, serving
+from served_evidence import Service, serving, serving_chain
 
 from conformance.verify import CaaAnswer, CaaRecord, FetchError, Outcome, Policy, Sources, fetch, fetch_and_verify
 from conformance.verify.authorisation import AuthorisationChain
 from conformance.verify.dns_lookup import look_up_caa
 
 POLICY = replace(WITHOUT_TIME, at=AT)
+ZERO, ONE = f"0x{0:064x}", f"0x{1:064x}"
+"""Words that a contract returns."""
 PINNED = f'0 issue "acme.example; accounturi={ACCOUNT}"'
-
-
-@pytest.fixture
-def plain() -> Iterator[Service]:
-    with serving(Service(HONEST)) as service:
-        yield service
-
-
-@pytest.fixture
-def secure(tmp_path: Path) -> Iterator[Service]:
-    with serving(Service(HONEST), credentials(), tmp_path) as service:
-        yield service
 
 
 @pytest.fixture
@@ -41,23 +31,14 @@ def resolver() -> Iterator[str]:
 
 
 @pytest.fixture
-def pccs() -> Iterator[Service]:
-    with serving(Service(HONEST, dict(PCCS))) as service:
-        yield service
-
-
-@pytest.fixture
 def sources(pccs: Service) -> Sources:
     return Sources(pccs=pccs.url, gateway_domain=DOMAIN)
 
 
-def test_service_over_tls_is_verified_by_every_rule(secure: Service, sources: Sources, resolver: str) -> None:
-    with serving(Service(HONEST)) as chain:
-        calls = iter([f"0x{1:064x}", f"0x{0:064x}", f"0x{0:064x}"])
-        chain.answer = lambda _: rpc_result(next(calls))  # type: ignore[method-assign]
-        evidence, verified = fetch_and_verify(
-            secure.url, POLICY, replace(sources, resolver=resolver, rpc_url=chain.url)
-        )
+def test_service_over_tls_is_verified_by_every_rule(sources: Sources, resolver: str, tmp_path: Path) -> None:
+    with serving(Service(HONEST), credentials(), tmp_path) as secure, serving_chain([ONE, ZERO, ZERO]) as chain:
+        around = replace(sources, resolver=resolver, rpc_url=chain.url)
+        evidence, verified = fetch_and_verify(secure.url, POLICY, around)
     assert verified.accepted, verified.findings
     assert all(result.outcome is Outcome.HOLDS for result in verified.rules)
     assert len(secure.connections) == 1, "the evidence and the API come over one connection"
@@ -71,46 +52,46 @@ def test_other_certificate_on_the_connection_is_refused_after_a_second_look(tmp_
         assert service.requests.count("/info") == 2
 
 
-def test_checksums_that_change_without_a_renewal_are_refused(plain: Service, sources: Sources) -> None:
-    path, bound = "/evidences/sha256sum.txt", plain.evidence["evidences/sha256sum.txt"]
+def test_checksums_that_change_without_a_renewal_are_refused(service: Service, sources: Sources) -> None:
+    path, bound = "/evidences/sha256sum.txt", service.evidence["evidences/sha256sum.txt"]
     shuffled = b"".join(reversed(bound.splitlines(keepends=True)))
     assert shuffled != bound
-    plain.once[path] = shuffled
-    _, verified = fetch_and_verify(plain.url, POLICY, sources)
-    assert plain.requests.count(path) == 2
+    service.once[path] = shuffled
+    _, verified = fetch_and_verify(service.url, POLICY, sources)
+    assert service.requests.count(path) == 2
     assert "checksums-not-bound" in verified.codes
 
 
-def test_renewal_between_two_requests_is_no_fault(plain: Service, sources: Sources) -> None:
+def test_renewal_between_two_requests_is_no_fault(service: Service, sources: Sources) -> None:
     path = f"/evidences/cert-{DOMAIN}.pem"
-    plain.once[path] = credentials(1).chain
-    _, verified = fetch_and_verify(plain.url, POLICY, sources)
-    assert plain.requests.count(path) == 2
+    service.once[path] = credentials(1).chain
+    _, verified = fetch_and_verify(service.url, POLICY, sources)
+    assert service.requests.count(path) == 2
     assert verified.accepted, verified.findings
 
 
-def test_simulated_service_is_refused_without_asking_anybody_for_collateral(plain: Service) -> None:
-    _, verified = fetch_and_verify(plain.url, Policy(), Sources(pccs="http://127.0.0.1:1"))
+def test_simulated_service_is_refused_without_asking_anybody_for_collateral(service: Service) -> None:
+    _, verified = fetch_and_verify(service.url, Policy(), Sources(pccs="http://127.0.0.1:1"))
     assert "root-simulated" in verified.codes
 
 
 @pytest.mark.parametrize("domain", ["a..b", ".example", "a." + "b" * 64, "*.*.example", "+"])
-def test_certificate_file_of_no_domain_is_none(plain: Service, resolver: str, domain: str) -> None:
-    plain.answers["/evidences/"] = (200, {}, f"<a href='cert-{domain}.pem'>x</a>".encode())
-    plain.answers[f"/evidences/cert-{domain}.pem"] = (200, {}, plain.evidence[f"evidences/cert-{DOMAIN}.pem"])
-    _, verified = fetch_and_verify(plain.url, POLICY, Sources(collateral=b"{}", resolver=resolver))
+def test_certificate_file_of_no_domain_is_none(service: Service, resolver: str, domain: str) -> None:
+    service.answers["/evidences/"] = (200, {}, f"<a href='cert-{domain}.pem'>x</a>".encode())
+    service.answers[f"/evidences/cert-{domain}.pem"] = (200, {}, service.evidence[f"evidences/cert-{DOMAIN}.pem"])
+    _, verified = fetch_and_verify(service.url, POLICY, Sources(collateral=b"{}", resolver=resolver))
     assert "listing-no-certificate" in verified.codes
 
 
-def test_what_is_not_served_is_absent(plain: Service, sources: Sources) -> None:
-    plain.answers["/info"] = (500, {}, b"{}")
-    assert "info.json" not in fetch(plain.url, POLICY, sources)
+def test_what_is_not_served_is_absent(service: Service, sources: Sources) -> None:
+    service.answers["/info"] = (500, {}, b"{}")
+    assert "info.json" not in fetch(service.url, POLICY, sources)
 
 
-def test_redirect_within_the_origin_is_followed(plain: Service, sources: Sources) -> None:
-    plain.answers["/info"] = (307, {"Location": "/info2"}, b"")
-    plain.answers["/info2"] = (200, {}, plain.evidence["info.json"])
-    assert fetch(plain.url, POLICY, sources)["info.json"] == plain.evidence["info.json"]
+def test_redirect_within_the_origin_is_followed(service: Service, sources: Sources) -> None:
+    service.answers["/info"] = (307, {"Location": "/info2"}, b"")
+    service.answers["/info2"] = (200, {}, service.evidence["info.json"])
+    assert fetch(service.url, POLICY, sources)["info.json"] == service.evidence["info.json"]
 
 
 @pytest.mark.parametrize(
@@ -121,9 +102,9 @@ def test_url_of_another_form_is_refused(url: str) -> None:
         fetch(url)
 
 
-def test_pccs_without_an_answer_is_said(plain: Service) -> None:
+def test_pccs_without_an_answer_is_said(service: Service) -> None:
     with pytest.raises(FetchError, match="no collateral from"):
-        fetch(plain.url, POLICY, Sources(pccs=plain.url))
+        fetch(service.url, POLICY, Sources(pccs=service.url))
 
 
 @pytest.mark.parametrize(
@@ -137,34 +118,31 @@ def test_pccs_without_an_answer_is_said(plain: Service) -> None:
     ],
 )
 def test_pccs_with_another_answer_is_said(
-    plain: Service, pccs: Service, sources: Sources, path: str, answer: tuple[int, dict[str, str], bytes], said: str
+    service: Service, pccs: Service, sources: Sources, path: str, answer: tuple[int, dict[str, str], bytes], said: str
 ) -> None:
     pccs.answers[path] = answer
     with pytest.raises(FetchError, match=said):
-        fetch(plain.url, POLICY, sources)
+        fetch(service.url, POLICY, sources)
 
 
-def test_collateral_has_no_chain_of_its_own(plain: Service, sources: Sources) -> None:
-    collateral = json.loads(fetch(plain.url, POLICY, sources)["collateral.json"])
+def test_collateral_has_no_chain_of_its_own(service: Service, sources: Sources) -> None:
+    collateral = json.loads(fetch(service.url, POLICY, sources)["collateral.json"])
     assert collateral == json.loads(HONEST["collateral.json"])
 
 
 @pytest.mark.parametrize(
     ("results", "allowed"),
     [
-        ([f"0x{1:064x}", f"0x{0:064x}", f"0x{0:064x}"], True),
-        ([f"0x{0:064x}"], False),
+        ([ONE, ZERO, ZERO], True),
+        ([ZERO], False),
         (["0x"], False),
-        ([f"0x{1:064x}", f"0x{1:064x}"], False),  # compares less than the hash, so that its answer tells nothing
-        ([f"0x{1:064x}", f"0x{0:064x}", f"0x{1:064x}"], False),
+        ([ONE, ONE], False),  # compares less than the hash, so that its answer tells nothing
+        ([ONE, ZERO, ONE], False),
     ],
 )
 def test_chain_is_asked_with_a_control(results: list[object], allowed: bool) -> None:
-    with serving(Service(HONEST)) as chain:
-        answers = iter(results)
-        chain.answer = lambda _: rpc_result(next(answers))  # type: ignore[method-assign]
-        with AuthorisationChain(chain.url) as asked:
-            assert asked.allows(bytes(20), b"\1" * 32) is allowed
+    with serving_chain(results) as chain, AuthorisationChain(chain.url) as asked:
+        assert asked.allows(bytes(20), b"\1" * 32) is allowed
         assert json.loads(chain.requests[0])["params"][0] == {"to": f"0x{'00' * 20}", "data": f"0x2f6622e5{'01' * 32}"}
 
 
