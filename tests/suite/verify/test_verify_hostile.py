@@ -11,15 +11,16 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import dns.rcode
 import hostile_servers as servers
 import pytest
 from hostile_connections import BROKEN, HANDSHAKES, LARGE, REDIRECTS, SLOW, Behaviour, Connection, body, redirect
-from hostile_servers import Hostile, hostile
+from hostile_servers import Hostile, hostile, hostile_resolver
 from made_evidence import AT, DOMAIN, HONEST
 from made_evidence import POLICY as WITHOUT_TIME
 from served_evidence import PCCS, Service, serving
@@ -65,19 +66,12 @@ def _watchdog() -> Iterator[None]:
 @contextmanager
 def surroundings(place: str, behaviour: Behaviour) -> Iterator[tuple[str, Sources]]:
     """A service, its collateral service and its chain, one of which has a behaviour at a place."""
-    with ExitStack() as stack:
-        service = Service(HONEST, dict(PCCS))
-        hostile_one = stack.enter_context(hostile(Hostile(behaviour, service, "" if place == "chain" else place)))
-        sound = stack.enter_context(serving(service))
-        of_service = place.startswith(("/info", "/evidences", "/core"))
-        yield (
-            (hostile_one.url if of_service else sound.url),
-            Sources(
-                pccs=sound.url if of_service or place == "chain" else hostile_one.url,
-                rpc_url=hostile_one.url if place == "chain" else None,
-                gateway_domain=DOMAIN,
-            ),
-        )
+    service = Service(HONEST, dict(PCCS))
+    of_chain, of_service = place == "chain", place.startswith(("/info", "/evidences", "/core"))
+    with serving(service) as sound, hostile(Hostile(behaviour, service, "" if of_chain else place)) as lying:
+        pccs = sound.url if of_service or of_chain else lying.url
+        sources = Sources(pccs=pccs, rpc_url=lying.url if of_chain else None, gateway_domain=DOMAIN)
+        yield (lying.url if of_service else sound.url), sources
 
 
 def told(place: str, behaviour: Behaviour, limits: Limits | None = None) -> str:
@@ -112,10 +106,8 @@ def test_answer_that_is_broken_is_no_verdict(place: str, behaviour: str) -> None
 @at_places(REDIRECTS, ("/info", TCB))
 def test_redirect_is_followed_within_the_origin_a_few_times(place: str, behaviour: str) -> None:
     served, said = REDIRECTS[behaviour]
-    path = f"{place}" if place.startswith("/") else f"/sgx/certification/v4/{place}"
-    served_again = served if behaviour != "redirects without an end" else redirect(path)
-    served_again = redirect(f"{path}?{'x' * 60_000}") if behaviour == "redirects far" else served_again
-    assert said in told(place, served_again)
+    here = {"redirects without an end": redirect(place), "redirects far": redirect(f"{place}?{'x' * 60_000}")}
+    assert said in told(place, here.get(behaviour, served))
 
 
 def test_redirect_of_the_chain_is_not_followed() -> None:
@@ -269,16 +261,18 @@ def test_collateral_that_is_changed_after_it_is_signed_is_no_verdict() -> None:
 
 # the resolver
 
-RESOLVERS: dict[str, tuple[servers.Answering, Callable[[Connection, bytes], object] | None, str]] = {
-    "silent": (lambda _: None, None, "TIMEOUT"),
-    "truncated and dripping over TCP": (
-        servers.truncated,
-        lambda connection, _: connection.drip(iter([b"\xff\xff", *[b"x"] * 60_000])),
-        "TIMEOUT",
-    ),
-    "aliases in a circle": (servers.alias_loop, None, "FORMERR|SERVFAIL|TIMEOUT"),
-    "aliases without an end": (servers.aliases_without_an_end, None, "FORMERR"),
-    "failing": (servers.failing(dns.rcode.SERVFAIL), None, "SERVFAIL"),
+
+def _dripping(connection: Connection, _: bytes) -> None:
+    connection.drip(iter([b"\xff\xff", *[b"x"] * 60_000]))
+
+
+RESOLVERS: dict[str, tuple[Callable[[], AbstractContextManager[str]], str]] = {
+    "silent": (partial(hostile_resolver, lambda _: None), "TIMEOUT"),
+    "truncated and dripping over TCP": (partial(hostile_resolver, servers.truncated, _dripping), "TIMEOUT"),
+    "aliases in a circle": (partial(hostile_resolver, servers.alias_loop), "FORMERR|SERVFAIL|TIMEOUT"),
+    "aliases without an end": (partial(hostile_resolver, servers.aliases_without_an_end), "FORMERR"),
+    "failing": (partial(hostile_resolver, servers.failing(dns.rcode.SERVFAIL)), "SERVFAIL"),
+    "flooding with other answers": (partial(hostile_resolver, servers.wrong_id, times=5_000), "TIMEOUT"),
 }
 
 
@@ -290,16 +284,10 @@ def resolved(resolver: str, limits: Limits) -> Verified:
 
 @pytest.mark.parametrize("behaviour", RESOLVERS)
 def test_resolver_that_tells_nothing_is_no_verdict(behaviour: str) -> None:
-    over_udp, over_tcp, said = RESOLVERS[behaviour]
-    with servers.hostile_resolver(over_udp, over_tcp) as resolver, pytest.raises(FetchError) as raised:
+    resolving, said = RESOLVERS[behaviour]
+    with resolving() as resolver, pytest.raises(FetchError) as raised:
         resolved(resolver, SHORT)
     assert re.fullmatch(rf"the resolver {resolver} gives no CAA records of {DOMAIN}: ({said})", str(raised.value))
-
-
-def test_resolver_that_floods_with_other_answers_is_given_up() -> None:
-    flooding = servers.hostile_resolver(servers.wrong_id, times=5_000)
-    with flooding as resolver, pytest.raises(FetchError, match="TIMEOUT"):
-        resolved(resolver, SHORT)
 
 
 def test_more_records_than_any_domain_has_are_no_verdict() -> None:
@@ -307,8 +295,10 @@ def test_more_records_than_any_domain_has_are_no_verdict() -> None:
         connection.send(len(message).to_bytes(2, "big"), message)
         connection.wait()
 
-    resolving = servers.hostile_resolver(servers.truncated, answer)
-    with resolving as resolver, pytest.raises(FetchError, match="TOO-MANY-RECORDS"):
+    with (
+        hostile_resolver(servers.truncated, answer) as resolver,
+        pytest.raises(FetchError, match="TOO-MANY-RECORDS"),
+    ):
         resolved(resolver, Limits())
 
 
