@@ -57,6 +57,11 @@ def observed(**changes: object) -> Observed:
     return replace(read_observed(HONEST["observed.json"]), **changes)  # type: ignore[arg-type]
 
 
+def seen(**changes: object) -> Evidence:
+    """The whole evidence, where some things were observed otherwise."""
+    return HONEST.with_file("observed.json", observed(**changes).as_json())
+
+
 def der(chain: bytes) -> bytes:
     """The leaf of a chain in PEM."""
     return x509.load_pem_x509_certificate(chain).public_bytes(Encoding.DER)

@@ -5,9 +5,9 @@ The correct nodes `other_evidence_forms` and `other_evidence_places` of the self
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import replace
+from hashlib import sha256
 
 import pytest
 from made_evidence import (
@@ -23,8 +23,8 @@ from made_evidence import (
     another,
     in_json,
     made,
-    observed,
     running,
+    seen,
 )
 
 from conformance.drivers.attestation.driver import Judge
@@ -36,10 +36,12 @@ from conformance.endpoints.redaction import Secrets
 from conformance.problems import Inconclusive, ProfileSilent
 from conformance.profile.attestation import AttestationForms
 from conformance.selftest.attestation.sound_evidence import COMPOSE
-from conformance.verify import CaaAnswer, CaaRecord, Evidence
+from conformance.verify import CaaAnswer, Evidence
 from reference_node.tee.quotes import TdReport
 
 DESCRIPTION_AS_OBJECT = in_json(HONEST, INFO, tcb_info={"app_compose": json.loads(MADE.who.app_compose)})
+COMMENTED = b"subject=x\n" + HONEST[CERTIFICATE]
+SUMS_OF_COMMENTED = f"{sha256(COMMENTED).hexdigest()}  cert-{DOMAIN}.pem\n".encode()
 
 
 def judge(evidence: Evidence, rule: RuleName, requirement: str, *, trouble: str = "") -> None:
@@ -49,11 +51,6 @@ def judge(evidence: Evidence, rule: RuleName, requirement: str, *, trouble: str 
 
 def judge_of(got: Fetched, requirement: str) -> Judge:
     return Judge(got, "it holds", frozenset({requirement}), [requirement], ExchangeLog(Secrets()))
-
-
-def with_caa(*records: str, status: str = "NOERROR") -> Evidence:
-    answer = CaaAnswer(status, tuple(CaaRecord(0, "issue", record) for record in records))
-    return HONEST.with_file("observed.json", observed(caa=answer).as_json())
 
 
 def with_compose(compose: str) -> Evidence:
@@ -70,7 +67,11 @@ RIGHT: dict[str, tuple[Evidence, RuleName]] = {
     ),
     "another instance": (HONEST.with_file(QUOTE_JSON, made(who=another(instance_id=b"2"))[QUOTE_JSON]), "same-app"),
     "event log as a list": (in_json(HONEST, QUOTE_JSON, event_log=[]), "evidence-document"),
-    "comment in PEM": (HONEST.with_file(CERTIFICATE, b"subject=x\n" + HONEST[CERTIFICATE]), "listing"),
+    "comment in PEM": (HONEST.with_file(CERTIFICATE, COMMENTED), "listing"),
+    "checksum of PEM with a comment": (
+        HONEST.with_file(CERTIFICATE, COMMENTED).with_file(CHECKSUMS, SUMS_OF_COMMENTED),
+        "certificate-bound",
+    ),
 }
 
 
@@ -87,7 +88,7 @@ def test_fault_of_another_requirement_is_inconclusive_and_names_it() -> None:
 
 def test_dns_that_does_not_answer_is_inconclusive() -> None:
     with pytest.raises(Inconclusive, match="SERVFAIL"):
-        judge(with_caa(status="SERVFAIL"), "caa-account", "ATT-190")
+        judge(seen(caa=CaaAnswer("SERVFAIL")), "caa-account", "ATT-190")
 
 
 def test_event_of_another_version_is_inconclusive() -> None:
@@ -98,7 +99,7 @@ def test_event_of_another_version_is_inconclusive() -> None:
 
 def test_plain_http_is_not_offered() -> None:
     with pytest.raises(ProfileSilent):
-        judge(HONEST.with_file("observed.json", observed(tls_certificate=None).as_json()), "tls-certificate", "ATT-180")
+        judge(seen(tls_certificate=None), "tls-certificate", "ATT-180")
 
 
 def test_collateral_that_did_not_come_is_inconclusive() -> None:
@@ -107,16 +108,8 @@ def test_collateral_that_did_not_come_is_inconclusive() -> None:
 
 
 def test_quote_that_the_profile_says_is_absent_is_judged_by_its_report_data() -> None:
-    evidence = in_json(HONEST, QUOTE_JSON, quote=...)
     forms = AttestationForms(quote_json_members=("report_data",))
-    reading = TextReading(evidence, POLICY, forms, True)
-    got = Fetched(reading)
+    got = Fetched(TextReading(in_json(HONEST, QUOTE_JSON, quote=...), POLICY, forms, True))
     judge_of(got, "ATT-240").judge(["evidence-binding"])
     with pytest.raises(ProfileSilent):
         judge_of(got, "ATT-120").judge(["evidence-quote"])
-
-
-def test_checksum_of_a_certificate_with_comments_is_that_of_the_file() -> None:
-    commented = b"subject=x\n" + HONEST[CERTIFICATE]
-    line = f"{hashlib.sha256(commented).hexdigest()}  cert-{DOMAIN}.pem\n".encode()
-    judge(HONEST.with_file(CERTIFICATE, commented).with_file(CHECKSUMS, line), "certificate-bound", "ATT-240")

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from made_evidence import AT, ATTESTATION, HONEST, INFO, MADE, POLICY, in_json, made, observed
+from made_evidence import AT, ATTESTATION, HONEST, INFO, MADE, POLICY, in_json, made, seen
 
 from conformance.attestation_vectors.files import shipped
 from conformance.selftest.attestation.sound_evidence import COMPOSE
@@ -35,15 +35,11 @@ def test_honest_evidence_holds_by_every_rule() -> None:
     assert {finding.severity for finding in verified.findings} == {Severity.NOTE}
 
 
-def test_what_no_rule_is_about_may_be_there_as_well() -> None:
+def test_files_and_members_that_no_rule_is_about_are_ignored() -> None:
     links = HONEST["evidences/index.html"].replace(b"</ul>", b"<li><a href=extra.txt>extra</a></ul>")
     evidence = HONEST.with_file("evidences/index.html", links).with_file("evidences/extra.txt", b"extra")
     verified = judged(in_json(evidence, ATTESTATION, report_data="00"))
     assert verified.accepted, verified.findings
-
-
-def seen(**changes: object) -> Evidence:
-    return HONEST.with_file("observed.json", observed(**changes).as_json())
 
 
 REFUSED = {
@@ -71,8 +67,7 @@ def test_fault_of_one_rule_blocks_others_without_charging_them() -> None:
 
 
 def test_hash_that_is_not_of_what_runs_is_called_neither_unregistered_nor_unmeasured() -> None:
-    not_allowed = observed(allowed_compose_hash=False).as_json()
-    verified = judged(in_json(HONEST, INFO, compose_hash="ab" * 32).with_file("observed.json", not_allowed))
+    verified = judged(in_json(seen(allowed_compose_hash=False), INFO, compose_hash="ab" * 32))
     assert refusals(verified) == {("compose-hash-differs", "ATT-150")}
     assert verified.result(Rule.AUTHORISATION).outcome is Outcome.BLOCKED
     assert verified.result(Rule.REGISTERS).outcome is Outcome.BLOCKED
@@ -118,8 +113,9 @@ def test_same_evidence_gives_the_same_bytes() -> None:
     assert [rule["rule"] for rule in document["rules"]] == [str(rule) for rule in Rule if rule not in OF_THE_POLICY]
 
 
-def test_every_rule_has_facts_and_every_code_a_rule() -> None:
+def test_every_rule_has_facts_and_every_code_a_rule_and_a_meaning() -> None:
     assert list(RULES) == list(Rule)
+    assert all(kind.meaning for kind in FAULTS.values())
     assert {kind.rule for kind in FAULTS.values()} == set(Rule)
     for kind in FAULTS.values():
         assert kind.requirement is None or kind.requirement in RULES[kind.rule].requirements
