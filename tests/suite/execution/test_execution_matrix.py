@@ -140,7 +140,7 @@ def test_node_that_cannot_lay_the_accounts_out_is_inconclusive() -> None:
 
 
 @pytest.mark.parametrize("kinds", ["[]", "[account, nobody]", "[usage, expired]", "[account], mode: chain_secured"])
-def test_pack_with_kinds_of_keys_that_there_are_not_is_refused(tmp_path: Path, kinds: str) -> None:
+def test_pack_with_unknown_kinds_of_keys_is_refused(tmp_path: Path, kinds: str) -> None:
     pack = tmp_path / "p.yaml"
     pack.write_text(
         "pack: p\ntitle: t\ncases:\n"
