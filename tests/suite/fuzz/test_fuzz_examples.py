@@ -30,14 +30,7 @@ def examples(operation: str, seed: object) -> list[Example]:
 
 
 @pytest.mark.parametrize("which", FAILS)
-def test_examples_of_every_seed_hold_the_rare_body(which: str) -> None:
-    operation, strikes = FAILS[which]
-    missed = [seed for seed in SEEDS if not any(strikes(dict(one.members)) for one in examples(operation, seed))]
-    assert missed == []
-
-
-@pytest.mark.parametrize("which", FAILS)
-def test_rare_body_is_charged_to_the_same_requirement_by_every_seed(which: str) -> None:
+def test_every_seed_has_the_rare_body_and_charges_it_to_the_same_requirement(which: str) -> None:
     """A fault about a body of the right shape breaks another requirement than one about a wrong shape."""
     operation, strikes = FAILS[which]
     (mutant,) = (one for one in all_mutants() if one.name == f"fails-on-a-rare-body:{which}")
@@ -47,7 +40,7 @@ def test_rare_body_is_charged_to_the_same_requirement_by_every_seed(which: str) 
 
 
 def test_examples_of_a_seed_are_the_same_again() -> None:
-    assert examples("add_group", "s") == examples("add_group", "s")
+    assert examples.__wrapped__("add_group", "s") == examples("add_group", "s")
     assert examples("add_group", "s") != examples("add_group", "other")
 
 
@@ -96,27 +89,19 @@ def test_shrinking_ends_though_everything_fails() -> None:
     assert len(tried) <= MOST_TRIES
 
 
-@pytest.mark.parametrize("name", ["get_action_ipfs_id", "add_group"])
+TEXT: JsonValue = {"type": "string", "enum": ["${name} $${x"]}
+BODIES: dict[str, JsonValue] = {
+    "get_action_ipfs_id": TEXT,
+    "add_group": {"type": "object", "properties": {"group_name": TEXT}, "required": ["group_name"]},
+}
+
+
+@pytest.mark.parametrize("name", BODIES)
 def test_text_that_looks_like_a_variable_is_no_variable(name: str) -> None:
     operation = resolve(Profile(), name)
-    text: dict[str, JsonValue] = {"type": "string", "enum": ["${name} $${x"]}
-    schema = (
-        text
-        if name == "get_action_ipfs_id"
-        else {"type": "object", "properties": {"group_name": text}, "required": ["group_name"]}
-    )
-    document: dict[str, JsonValue] = {
-        "openapi": "3.1.0",
-        "info": {"title": "t", "version": "1"},
-        "paths": {
-            operation.path: {
-                "post": {
-                    "requestBody": {"required": True, "content": {"application/json": {"schema": schema}}},
-                    "responses": {"default": {"description": ""}},
-                }
-            }
-        },
-    }
+    body: JsonValue = {"required": True, "content": {"application/json": {"schema": BODIES[name]}}}
+    post: JsonValue = {"requestBody": body, "responses": {"default": {"description": ""}}}
+    document = {"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "paths": {operation.path: {"post": post}}}
     made = [*generated(document, operation, Sort.VALID, 3, "seed")]
     assert {*made[0].members.values()} == {"$${name} $$${x"}, "escaped as packs have it"
 

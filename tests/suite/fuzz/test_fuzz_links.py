@@ -20,12 +20,12 @@ OPERATIONS = {
 
 
 def test_links_are_those_of_the_description() -> None:
-    post = {"responses": {"200": {"links": {"changes": _link("change", "$response.body#/group_id")}}}}
-    other = _link("change", "$response.header.Location")
-    post["responses"]["200"]["links"] |= {
-        "of a header": other,
+    links = {
+        "changes": _link("change", "$response.body#/group_id"),
+        "of a header": _link("change", "$response.header.Location"),
         "of nobody": _link("nobody", "$response.body#/group_id"),
     }
+    post = {"responses": {"200": {"links": links}}}
     paths = {"/core/v1/add_group": {"post": post}, "/core/v1/update_group": {"post": {"operationId": "change"}}}
     description = Description({"openapi": "3.1.0", "paths": paths}, "http://node.example/openapi.json")
     assert links_of(description, OPERATIONS) == [Link("add_group", "group_id", "update_group", "group_id")]
