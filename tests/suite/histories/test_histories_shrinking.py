@@ -20,6 +20,10 @@ LONG = Acts(
 )
 
 
+def labels(acts: Acts) -> list[str]:
+    return [act.label or act.makes for row in (acts.before, *acts.rounds) for act in row]
+
+
 class Plays:
     """A node that fails where acts with all these labels or objects are sent, at every so many-th play."""
 
@@ -29,12 +33,7 @@ class Plays:
 
     def __call__(self, acts: Acts) -> tuple[Acts, str] | None:
         self.played += 1
-        sent = {act.label or act.makes for row in (acts.before, *acts.rounds) for act in row}
-        return (acts, "fails") if sent >= self._needed and self.played % self._every == 0 else None
-
-
-def labels(acts: Acts) -> list[str]:
-    return [act.label or act.makes for row in (acts.before, *acts.rounds) for act in row]
+        return (acts, "fails") if {*labels(acts)} >= self._needed and self.played % self._every == 0 else None
 
 
 @pytest.mark.parametrize("needed", [("9", "10"), ("w1", "2", "11"), ("w0", "w3", "9")])

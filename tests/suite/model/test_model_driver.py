@@ -57,12 +57,12 @@ def test_failure_is_printed_as_a_pack_that_shows_it(
     with target_node(MUTANTS[name].alter, "0") as target:
         target.extent = SampleOptions(budget=20)
         outcome = run_case(small, target)
-        assert outcome.verdict is Verdict.FAIL
-        assert outcome.contradicted == (requirement,)
-        again = run_case(only_case(replay_of(outcome)), target)
+        replay = only_case(replay_of(outcome))
+        again = run_case(replay, target)
+    assert (outcome.verdict, outcome.contradicted) == (Verdict.FAIL, (requirement,))
     assert (again.verdict, again.requirements) == (Verdict.FAIL, (requirement,)), again.reason
     with target_node(lambda _: None, "0") as target:
-        right = run_case(only_case(replay_of(outcome)), target)
+        right = run_case(replay, target)
     assert right.verdict is Verdict.PASS, right.reason
     assert "failure.replay" in explain(outcome, "")
 
@@ -71,9 +71,7 @@ def test_same_seed_finds_the_same_failure(small: Case) -> None:
     texts = []
     for _ in range(2):
         with target_node(MUTANTS["group-is-promised-and-not-made"].alter, "5") as target:
-            outcome = run_case(small, target)
-        texts.append(outcome.failure and outcome.failure.replay)
-    assert texts[0] is not None
+            texts.append(replay_of(run_case(small, target)))
     assert texts[0] == texts[1]
 
 
