@@ -18,7 +18,7 @@ import jwt
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric.ec import ECDSA, SECP256R1, EllipticCurvePrivateKey, generate_private_key
 from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_der_public_key
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from cryptography.x509.oid import ExtendedKeyUsageOID
 from http_server import JSON, Answer, Request, serve
 from made_evidence import NOW
@@ -30,6 +30,8 @@ ISSUER = "https://token.actions.example"
 SCT_LIST = x509.ObjectIdentifier("1.3.6.1.4.1.11129.2.4.2")
 OIDC_ISSUER = x509.ObjectIdentifier("1.3.6.1.4.1.57264.1.1")
 LIFE = timedelta(minutes=10)
+VALID = {"start": "2020-01-01T00:00:00Z"}
+NAME = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "a small Sigstore")])
 
 
 def key() -> EllipticCurvePrivateKey:
@@ -52,10 +54,13 @@ def canonical(value: object) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
 
 
+def now() -> datetime:
+    return datetime.now(UTC).replace(microsecond=0)
+
+
 def token(identity: str = IDENTITY, issuer: str = ISSUER) -> str:
     """An OpenID Connect token, valid for an hour from now."""
-    now = datetime.now(UTC)
-    claims = {"iss": issuer, "sub": identity, "aud": "sigstore", "iat": now, "exp": now + timedelta(hours=1)}
+    claims = {"iss": issuer, "sub": identity, "aud": "sigstore", "iat": now(), "exp": now() + timedelta(hours=1)}
     return jwt.encode(claims, "k" * 32, "HS256")
 
 
@@ -68,16 +73,12 @@ class Sigstore:
     log: EllipticCurvePrivateKey = field(default_factory=key)
 
     @property
-    def name(self) -> x509.Name:
-        return x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "a small Sigstore")])
-
-    @property
     def root(self) -> x509.Certificate:
         """The authority's certificate."""
         public = self.ca.public_key()
         usage = x509.KeyUsage(False, False, False, False, False, True, True, False, False)
         return (
-            x509.CertificateBuilder(self.name, self.name, public, 1)
+            x509.CertificateBuilder(NAME, NAME, public, 1)
             .not_valid_before(NOW - timedelta(days=3650))
             .not_valid_after(NOW + timedelta(days=36500))
             .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
@@ -86,11 +87,12 @@ class Sigstore:
             .sign(self.ca, SHA256())
         )
 
-    def certificate(self, public: Any, identity: str, issuer: str, at: datetime) -> x509.Certificate:
-        """A certificate for ten minutes, with an SCT by the log of certificates."""
+    def certificate(self, public: Any, identity: str, issuer: str) -> x509.Certificate:
+        """A certificate for ten minutes from now, with an SCT by the log of certificates."""
+        at = now()
         usage = x509.KeyUsage(True, False, False, False, False, False, False, False, False)
         builder = (
-            x509.CertificateBuilder(self.name, x509.Name([]), public, 2)
+            x509.CertificateBuilder(NAME, x509.Name([]), public, 2)
             .not_valid_before(at)
             .not_valid_after(at + LIFE)
             .add_extension(usage, critical=True)
@@ -111,45 +113,6 @@ class Sigstore:
         listed = _counted(_counted(sct))
         return b"\4" + bytes([len(listed)]) + listed  # under 128 bytes
 
-    def logged(
-        self, payload: bytes, envelope: str, signature: bytes, certificate: x509.Certificate, at: datetime
-    ) -> dict[str, Any]:
-        """An entry of the log, as Rekor v1 answers: the second of three."""
-        body = canonical(
-            {
-                "apiVersion": "0.0.1",
-                "kind": "dsse",
-                "spec": {
-                    "envelopeHash": {"algorithm": "sha256", "value": sha256(envelope.encode()).hexdigest()},
-                    "payloadHash": {"algorithm": "sha256", "value": sha256(payload).hexdigest()},
-                    "signatures": [
-                        {"signature": b64(signature), "verifier": b64(certificate.public_bytes(Encoding.PEM))}
-                    ],
-                },
-            }
-        )
-        log_id = sha256(der(self.log)).digest()
-        promised = {
-            "body": b64(body),
-            "integratedTime": int(at.timestamp()),
-            "logID": log_id.hex(),
-            "logIndex": 1,
-        }
-        before, after = (sha256(b"\0" + other).digest() for other in (b"the first", b"the third"))
-        leaf = sha256(b"\0" + body).digest()
-        root = sha256(b"\1" + sha256(b"\1" + before + leaf).digest() + after).digest()
-        note = f"log.example - 1\n3\n{b64(root)}\n"
-        checkpoint = f"{note}\n\u2014 log.example {b64(log_id[:4] + signed(self.log, note.encode()))}\n"
-        proof = {
-            "checkpoint": checkpoint,
-            "hashes": [before.hex(), after.hex()],
-            "logIndex": 1,
-            "rootHash": root.hex(),
-            "treeSize": 3,
-        }
-        promise = b64(signed(self.log, canonical(promised)))
-        return promised | {"verification": {"inclusionProof": proof, "signedEntryTimestamp": promise}}
-
     def bundle(self, payload: bytes, identity: str = IDENTITY, issuer: str = ISSUER) -> dict[str, Any]:
         """A bundle that Sigstore's library has this instance sign."""
         with self.served() as url:
@@ -160,7 +123,6 @@ class Sigstore:
 
     def trusted_root(self, url: str = "https://log.example") -> dict[str, Any]:
         """The message TrustedRoot."""
-        valid = {"start": "2020-01-01T00:00:00Z"}
         return {
             "mediaType": "application/vnd.dev.sigstore.trustedroot+json;version=0.1",
             "tlogs": [_log(url, self.log)],
@@ -169,7 +131,7 @@ class Sigstore:
                     "subject": {"organization": "small", "commonName": "a small Sigstore"},
                     "uri": url,
                     "certChain": {"certificates": [{"rawBytes": b64(self.root.public_bytes(Encoding.DER))}]},
-                    "validFor": valid,
+                    "validFor": VALID,
                 }
             ],
             "ctlogs": [_log(url, self.ct_log)],
@@ -178,12 +140,7 @@ class Sigstore:
 
     def trust_config(self, url: str) -> dict[str, Any]:
         """The message ClientTrustConfig, of an instance whose services are all at one address."""
-        service = {
-            "url": url,
-            "majorApiVersion": 1,
-            "validFor": {"start": "2020-01-01T00:00:00Z"},
-            "operator": "small",
-        }
+        service = {"url": url, "majorApiVersion": 1, "validFor": VALID, "operator": "small"}
         return {
             "mediaType": "application/vnd.dev.sigstore.clienttrustconfig.v0.1+json",
             "trustedRoot": self.trusted_root(url),
@@ -202,20 +159,35 @@ class Sigstore:
         """Fulcio's answer to a request for a certificate."""
         claims = jwt.decode(bearer, "k" * 32, ["HS256"], audience="sigstore")
         csr = x509.load_pem_x509_csr(base64.b64decode(request["certificateSigningRequest"]))
-        public = load_der_public_key(csr.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo))
-        at = datetime.now(UTC).replace(microsecond=0)
-        made = [self.certificate(public, claims["sub"], claims["iss"], at), self.root]
+        made = [self.certificate(csr.public_key(), claims["sub"], claims["iss"]), self.root]
         pems = [certificate.public_bytes(Encoding.PEM).decode() for certificate in made]
         return {"signedCertificateEmbeddedSct": {"chain": {"certificates": pems}}}
 
     def entered(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Rekor's answer to a proposed entry."""
+        """Rekor's answer to a proposed entry, as version 1 gives it: the second of three in the log."""
         content = request["spec"]["proposedContent"]
         envelope = json.loads(content["envelope"])
-        certificate = x509.load_pem_x509_certificate(base64.b64decode(content["verifiers"][0]))
-        payload, signature = base64.b64decode(envelope["payload"]), base64.b64decode(envelope["signatures"][0]["sig"])
-        at = datetime.now(UTC).replace(microsecond=0)
-        return {"00": self.logged(payload, content["envelope"], signature, certificate, at)}
+        spec = {
+            "envelopeHash": _digest(content["envelope"].encode()),
+            "payloadHash": _digest(base64.b64decode(envelope["payload"])),
+            "signatures": [{"signature": envelope["signatures"][0]["sig"], "verifier": content["verifiers"][0]}],
+        }
+        body = canonical({"apiVersion": "0.0.1", "kind": "dsse", "spec": spec})
+        log_id = sha256(der(self.log)).digest()
+        promised = {"body": b64(body), "integratedTime": int(now().timestamp()), "logID": log_id.hex(), "logIndex": 1}
+        before, after = (sha256(b"\0" + other).digest() for other in (b"the first", b"the third"))
+        leaf = sha256(b"\0" + body).digest()
+        root = sha256(b"\1" + sha256(b"\1" + before + leaf).digest() + after).digest()
+        note = f"log.example - 1\n3\n{b64(root)}\n"
+        proof = {
+            "checkpoint": f"{note}\n\u2014 log.example {b64(log_id[:4] + signed(self.log, note.encode()))}\n",
+            "hashes": [before.hex(), after.hex()],
+            "logIndex": 1,
+            "rootHash": root.hex(),
+            "treeSize": 3,
+        }
+        promise = b64(signed(self.log, canonical(promised)))
+        return {"00": promised | {"verification": {"inclusionProof": proof, "signedEntryTimestamp": promise}}}
 
     def served(self) -> AbstractContextManager[str]:
         """The address at which certificates are issued and entries logged."""
@@ -231,6 +203,10 @@ class Sigstore:
         return Answer(201, json.dumps(answer).encode(), JSON)
 
 
+def _digest(content: bytes) -> dict[str, str]:
+    return {"algorithm": "sha256", "value": sha256(content).hexdigest()}
+
+
 def _counted(content: bytes) -> bytes:
     return len(content).to_bytes(2, "big") + content
 
@@ -239,10 +215,6 @@ def _log(url: str, of: EllipticCurvePrivateKey) -> dict[str, Any]:
     return {
         "baseUrl": url,
         "hashAlgorithm": "SHA2_256",
-        "publicKey": {
-            "rawBytes": b64(der(of)),
-            "keyDetails": "PKIX_ECDSA_P256_SHA_256",
-            "validFor": {"start": "2020-01-01T00:00:00Z"},
-        },
+        "publicKey": {"rawBytes": b64(der(of)), "keyDetails": "PKIX_ECDSA_P256_SHA_256", "validFor": VALID},
         "logId": {"keyId": b64(sha256(der(of)).digest())},
     }
