@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
-from made_evidence import ACCOUNT, DOMAIN, HONEST, MADE, another, made, running
+from made_evidence import ACCOUNT, ATTESTATION, DOMAIN, HONEST, MADE, another, in_json, made, running
 
 from conformance.problems import LoadProblem
 from conformance.selftest.attestation.sound_evidence import COMPOSE
@@ -77,18 +77,17 @@ def policy_file(folder: Path, text: str) -> Path:
     return folder / "policy.yaml"
 
 
+def unset(value: Policy | Expected) -> set[str]:
+    """The fields that have their defaults."""
+    default = type(value)()
+    return {field.name for field in fields(value) if getattr(value, field.name) == getattr(default, field.name)}
+
+
 def test_every_key_reaches_the_policy(folder: Path) -> None:
     read = load_policy(policy_file(folder, WHOLE))
-    policy, default = read.policy, Policy()
-    assert {field.name for field in fields(Policy) if getattr(policy, field.name) == getattr(default, field.name)} == {
-        "at"
-    }
-    unset = {
-        field.name
-        for field in fields(Expected)
-        if getattr(policy.expected, field.name) == getattr(Expected(), field.name)
-    }
-    assert unset == set()
+    policy = read.policy
+    assert unset(policy) == {"at"}
+    assert unset(policy.expected) == set()
     assert policy.accepted_statuses == {TcbStatus.UP_TO_DATE, TcbStatus.SW_HARDENING_NEEDED}
     assert policy.expected.compose_hashes == {MADE.who.compose_hash}
     assert [one.name for one in policy.measurements] == ["boot"]
@@ -113,6 +112,7 @@ def test_published_schema_is_that_of_the_form() -> None:
     assert Draft202012Validator(schema).is_valid(yaml.safe_load(WHOLE))
 
 
+EITHER = "signers: name either key, or identity and issuer"
 BAD = {
     "": "is empty",
     "[]": ":1: the file: ",
@@ -146,6 +146,12 @@ BAD = {
     "statement:\n  signers:\n    - key: root.pem\n": ":1: statement: signers: no public key in PEM",
     "statement:\n  signers:\n    - signer.pem\n": ":3: statement.signers.0: ",
     "statement:\n  signers: []\n  signers: []\n": ":3: the key 'signers' stands here twice",
+    "statement:\n  signers: [{name: nobody}]\n": f":1: statement: {EITHER}",
+    "statement:\n  signers: [{identity: a@b.example}]\n": f":1: statement: {EITHER}",
+    "statement:\n  signers: [{key: signer.pem, issuer: https://a.example}]\n": f":1: statement: {EITHER}",
+    "statement:\n  signers: [{identity: a, issuer: b}]\n  trusted_root: root.pem\n": (
+        ":1: statement: trusted_root: no trusted root of Sigstore"
+    ),
     "statement:\n  accept: [FAILED]\n": ":2: statement.accept.0: ",
     "statement:\n  accept: []\n": ":2: statement.accept: ",
     "statement:\n  max_age_days: -1\n": ":2: statement.max_age_days: ",
@@ -202,18 +208,13 @@ def test_bad_measurements_are_told(tmp_path: Path, document: object, said: str) 
     assert said in str(told.value)
 
 
-@pytest.mark.parametrize(
-    "policy",
-    [
-        pytest.param(Policy(root=PEM.encode()), id="plain"),
-        pytest.param(Policy(root=PEM.encode(), allow_debug=True, allow_other_accounts=True), id="generous"),
-    ],
-)
-def test_written_policy_accepts_what_it_was_written_from_and_nothing_else(tmp_path: Path, policy: Policy) -> None:
-    evidence, sources = HONEST, Sources(pccs="http://127.0.0.1:8081", rpc_url="http://127.0.0.1:8545")
-    text = policy_text(f"https://{DOMAIN}", evidence, verify(evidence, policy), policy, sources)
+@pytest.mark.parametrize("generous", [False, True])
+def test_written_policy_accepts_what_it_was_written_from_and_nothing_else(tmp_path: Path, generous: bool) -> None:
+    policy = Policy(root=PEM.encode(), allow_debug=generous, allow_other_accounts=generous)
+    sources = Sources(pccs="http://127.0.0.1:8081", rpc_url="http://127.0.0.1:8545")
+    text = policy_text(f"https://{DOMAIN}", HONEST, verify(HONEST, policy), policy, sources)
     read = load_policy(policy_file(tmp_path, text))
-    verified = verify(evidence, read.policy)
+    verified = verify(HONEST, read.policy)
     assert verified.accepted, verified.findings
     assert {Rule.BOOT_MEASUREMENTS, Rule.EXPECTED_IDENTITY} <= {result.rule for result in verified.rules}
     assert (read.sources, read.policy.allow_debug) == (sources, policy.allow_debug)
@@ -222,12 +223,10 @@ def test_written_policy_accepts_what_it_was_written_from_and_nothing_else(tmp_pa
 
 
 def test_hostile_names_stay_in_comments_of_a_written_policy(tmp_path: Path) -> None:
-    evidence = HONEST
     policy = Policy(root=PEM.encode())
-    shown = json.loads(evidence["attestation.json"])
-    log = json.loads(shown["event_log"])
+    log = json.loads(json.loads(HONEST[ATTESTATION])["event_log"])
     hostile = "x\nroot: intel\u2028#"
     log[0] |= {"event_type": 0x80000007, "event_payload": hostile.encode().hex()}
-    changed = evidence.with_file("attestation.json", json.dumps(shown | {"event_log": json.dumps(log)}).encode())
+    changed = in_json(HONEST, ATTESTATION, event_log=json.dumps(log))
     text = policy_text("https://x\nroot: intel", changed, verify(changed, policy), policy, Sources())
     assert load_policy(policy_file(tmp_path, text)).policy.root is not None
