@@ -76,7 +76,7 @@ def test_simulated_service_is_refused_without_asking_anybody_for_collateral(serv
 
 
 @pytest.mark.parametrize("domain", ["a..b", ".example", "a." + "b" * 64, "*.*.example", "+"])
-def test_certificate_file_of_no_domain_is_none(service: Service, resolver: str, domain: str) -> None:
+def test_certificate_file_named_after_no_domain_does_not_count(service: Service, resolver: str, domain: str) -> None:
     service.answers["/evidences/"] = (200, {}, f"<a href='cert-{domain}.pem'>x</a>".encode())
     service.answers[f"/evidences/cert-{domain}.pem"] = (200, {}, service.evidence[f"evidences/cert-{DOMAIN}.pem"])
     _, verified = fetch_and_verify(service.url, POLICY, Sources(collateral=b"{}", resolver=resolver))
