@@ -24,12 +24,9 @@ WRONG = "account/none/none/1"
 
 
 def matrix_of(
-    cells: tuple[str, ...],
-    alter: Callable[[Node], None] = lambda _: None,
-    cents: int | None = None,
-    name: str = "matrix",
+    cells: tuple[str, ...], alter: Callable[[Node], None] = lambda _: None, cents: int | None = None
 ) -> Outcome:
-    (case,) = [case for case in load_pack(scenarios() / "execution_rule.yaml") if case.id.endswith(f"::{name}")]
+    (case,) = [case for case in load_pack(scenarios() / "execution_rule.yaml") if case.id.endswith("::matrix")]
     with target_node(alter, "0") as target:
         target.extent = SampleOptions(cells=cells)
         target.budget = Budget(cents)
@@ -99,8 +96,7 @@ def test_run_without_credit_leaves_cells_untried_and_is_inconclusive() -> None:
 
 
 def test_wrong_cell_outweighs_what_stops_the_matrix() -> None:
-    outcome = matrix_of(("account/*/*/1",), account_key_needs_nothing, cents=25)
-    assert outcome.verdict is Verdict.FAIL
+    assert matrix_of(("account/*/*/1",), account_key_needs_nothing, cents=25).verdict is Verdict.FAIL
 
 
 def test_refusals_of_a_removed_key_that_never_ran_anything_prove_nothing() -> None:
