@@ -182,28 +182,6 @@ def test_policy_names_identities(kept: Path, capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (["--certificate-identity", IDENTITY], "--certificate-oidc-issuer need each other"),
-        (["--certificate-identity", IDENTITY, "--certificate-oidc-issuer", ""], "need each other, and a value"),
-        (["--certificate-oidc-issuer", ISSUER], "need each other"),
-        (
-            ["--certificate-identity", "a", "--certificate-oidc-issuer", "b", "--trusted-root", "root.pem"],
-            "root.pem: no trusted root of Sigstore",
-        ),
-        (["--trusted-root", "trusted_root.json"], "--trusted-root is for identities: add --certificate-identity"),
-    ],
-)
-def test_verify_tells_which_identity_it_lacks(
-    options: list[str], why: str, kept: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    named = [kept / one if (kept / one).is_file() else one for one in options]
-    assert verified(kept, "--statement", kept / "statement.json", *named) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert why in line
-
-
-@pytest.mark.parametrize(
-    ("options", "why"),
-    [
         (["--identity-token", "nonsense"], "--keyless: nothing is signed: Identity token is malformed"),
         (["--identity-token", ""], "--keyless: nothing is signed: Identity token is malformed"),
         (["--identity-token", token()], "127.0.0.1"),  # nobody listens there

@@ -22,6 +22,9 @@ PRINTED = {
 }
 """The measurements of the machine, as `dstack-mr` prints them."""
 
+STATED = ["--evidence", "EVIDENCE", "--statement", "EVIDENCE/info.json"]
+IDENTITY = ["--certificate-identity", "a", "--certificate-oidc-issuer", "b"]
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -166,6 +169,16 @@ def test_no_policy_is_written_of_what_is_refused(run: Run, folder: Path, tmp_pat
         (["http://x", "--save", "EVIDENCE"], "is not empty"),
         (["http://127.0.0.1:1", "--save", "EVIDENCE/info.json"], "info.json: cannot be written"),
         (["http://x", "--pccs", "http://y", "--collateral", "z"], "not allowed with"),
+        (STATED, "--statement needs somebody to believe: --signer PEM, --certificate-identity"),
+        ([*STATED, "--signer", "EVIDENCE/root.pem"], "root.pem: no public key in PEM"),
+        ([*STATED, "--certificate-identity", "a"], "--certificate-oidc-issuer need each other"),
+        ([*STATED, "--certificate-identity", "a", "--certificate-oidc-issuer", ""], "need each other, and a value"),
+        ([*STATED, "--certificate-oidc-issuer", "b"], "need each other"),
+        ([*STATED, *IDENTITY, "--trusted-root", "EVIDENCE/root.pem"], "root.pem: no trusted root of Sigstore"),
+        (
+            [*STATED, "--trusted-root", "EVIDENCE/info.json"],
+            "--trusted-root is for identities: add --certificate-identity",
+        ),
     ],
 )
 def test_command_line_at_fault_ends_with_2_and_one_line(
