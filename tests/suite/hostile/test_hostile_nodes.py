@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from behaviours import KINDS, LISTS_GROUPS, STEPS
-from spoiling_node import Hostility, spoiling_node
+from spoiling_node import spoiling_node
 from tiny_node import Asked
 
 from conformance.verdict import ExitCode
@@ -23,6 +23,7 @@ WATCHDOG_SECONDS = 600
 FIRST = 10
 """The number of the first behaviour: smaller pages are asked for otherwise."""
 MOST_MEMORY_KIB = 500 * 1024
+MOST_TERMINAL = 100_000
 PACK = """\
 pack: spoilt
 title: Lists of groups
@@ -37,6 +38,7 @@ cases:
 """
 """A case for each behaviour, which the size of its page or the name of what it makes tells."""
 REPORTS = ("--html", "out/page.html", "--har", "out/log.har", "--junit", "out/junit.xml", "--replay", "out")
+OPTIONS = ("--pack-dir", "packs", "--case", "spoilt::*", "--output", "out", *REPORTS)
 VERDICTS = {"fail": ExitCode.FAILS, "inconclusive": ExitCode.INCONCLUSIVE, "pass": ExitCode.CONFORMS}
 """Of a case; and what a run ends with whose worst case has it, the worst first."""
 
@@ -78,9 +80,6 @@ def ended(folder: Path, *command: str) -> Ended:
     return Ended(done.returncode, done.stdout, int((folder / "memory").read_text(encoding="utf-8")))
 
 
-MOST_TERMINAL = 100_000
-
-
 def within_bounds(done: Ended) -> None:
     """Assert what holds of every command, whatever it met."""
     assert done.memory_kib <= MOST_MEMORY_KIB, done.text[-2000:]
@@ -114,30 +113,15 @@ def run_against(kind: str, folder: Path) -> tuple[Ended, dict[str, dict[str, Any
     (folder / "packs" / "spoilt.yaml").write_text(pack, encoding="utf-8")
     by_id = dict(zip(ids.values(), table.values(), strict=True))
 
-    def chosen(asked: Asked) -> Hostility | None:
-        return by_id.get(behaviour_of(asked))
-
-    with spoiling_node(chosen) as node:
-        command = [
-            "run",
-            "--node-url",
-            node.url,
-            "--pack-dir",
-            "packs",
-            "--case",
-            "spoilt::*",
-            "--output",
-            "out",
-            *REPORTS,
-        ]
-        done = ended(folder, *command)
+    with spoiling_node(lambda asked: by_id.get(behaviour_of(asked))) as node:
+        done = ended(folder, "run", "--node-url", node.url, *OPTIONS)
     within_bounds(done)
     written = done.text + "".join(path.read_text("utf-8") for path in (folder / "out").iterdir())
     assert node.groups
     assert [key for key in node.groups if shows(written, key)] == []
-    assert (folder / "out" / "results.json").exists(), done.text
-    cases = json.loads((folder / "out" / "results.json").read_text(encoding="utf-8"))["cases"]
-    return done, dict(zip(table, cases, strict=True))
+    results = folder / "out" / "results.json"
+    assert results.exists(), done.text
+    return done, dict(zip(table, json.loads(results.read_text(encoding="utf-8"))["cases"], strict=True))
 
 
 @pytest.mark.parametrize("kind", KINDS)
