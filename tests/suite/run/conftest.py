@@ -23,6 +23,14 @@ cases:
     title: The one case
     requirements: [GRP-010]
 """
+PYTHON_HEAD = """\
+from __future__ import annotations
+
+from conformance.cases import Judge, case
+from conformance.service.accounts import Accounts
+from conformance.service.groups import Groups
+from conformance.service.node import Node
+"""
 
 
 @pytest.fixture
@@ -56,6 +64,29 @@ def run(cases_of: Callable[[str], list[Case]], target: Target) -> Callable[[str]
 
     def run_one(body: str) -> Outcome:
         (case,) = cases_of(body)
+        return run_case(case, target)
+
+    return run_one
+
+
+@pytest.fixture
+def python_pack(tmp_path: Path) -> Callable[[str], Path]:
+    """Write a pack in Python that has these lines below the usual imports."""
+
+    def write(text: str) -> Path:
+        path = tmp_path / "mine.py"
+        path.write_text(PYTHON_HEAD + dedent(text), encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def run_python(python_pack: Callable[[str], Path], target: Target) -> Callable[[str], Outcome]:
+    """Run the only case of a pack in Python that has these lines."""
+
+    def run_one(text: str) -> Outcome:
+        (case,) = load_pack(python_pack(text))
         return run_case(case, target)
 
     return run_one

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 
 import pytest
 
-from conformance.run.loader import load_pack
-from conformance.run.runner import Target, run_case
+from conformance.run.runner import Target
 from conformance.selftest.tools.serving import target_node
 from conformance.verdict import Outcome, Verdict
 from reference_node.node import Node
 
-CASE = """\
-from conformance.cases import Judge, case
+Run = Callable[[str], Outcome]
+CASE = """
 from conformance.service.envelopes import sign_envelope
-from conformance.service.node import Node
-
 
 @case("trial", requirements=["GRP-010"])
 def trial(judge: Judge, node: Node) -> None:
@@ -46,25 +42,21 @@ def nodes() -> Iterator[tuple[Node, Target]]:
         yield taken[0], target
 
 
-def ended(folder: Path, body: str, target: Target) -> Outcome:
-    path = folder / "mine.py"
-    path.write_text(CASE + body, encoding="utf-8")
-    (case,) = load_pack(path)
-    return run_case(case, target)
+@pytest.fixture
+def target(nodes: tuple[Node, Target]) -> Target:
+    return nodes[1]
 
 
 @pytest.mark.parametrize(("end", "verdict"), [(PASSES, Verdict.PASS), (DEPARTS, Verdict.FAIL)])
 def test_account_that_changed_hands_is_emptied_on_the_chain(
-    tmp_path: Path, nodes: tuple[Node, Target], end: str, verdict: Verdict
+    run_python: Run, nodes: tuple[Node, Target], monkeypatch: pytest.MonkeyPatch, end: str, verdict: Verdict
 ) -> None:
     made: list[int] = []
     accounts = nodes[0].accounts
     new_account = accounts.new_account
-    accounts.new_account = lambda *given: (made.append(given[0]), new_account(*given))  # type: ignore[method-assign,func-returns-value]
-    try:
-        outcome = ended(tmp_path, CONVERSION + end, nodes[1])
-    finally:
-        accounts.new_account = new_account  # type: ignore[method-assign]
+    monkeypatch.setattr(accounts, "new_account", lambda *given: (made.append(given[0]), new_account(*given)))
+
+    outcome = run_python(CASE + CONVERSION + end)
 
     assert outcome.verdict is verdict, outcome.reason
     assert not accounts.account(made[0]).managed
@@ -74,11 +66,11 @@ def test_account_that_changed_hands_is_emptied_on_the_chain(
 
 @pytest.mark.parametrize("ends_with_run", [False, True])
 def test_clock_is_put_right_and_envelopes_follow_it(
-    tmp_path: Path, nodes: tuple[Node, Target], ends_with_run: bool
+    run_python: Run, nodes: tuple[Node, Target], target: Target, ends_with_run: bool
 ) -> None:
-    nodes[1].ends_with_run = ends_with_run
+    target.ends_with_run = ends_with_run
 
-    outcome = ended(tmp_path, CLOCK + DEPARTS, nodes[1])
+    outcome = run_python(CASE + CLOCK + DEPARTS)
 
     assert outcome.failure is not None
     assert outcome.failure.expected == "two to be 2", outcome.reason

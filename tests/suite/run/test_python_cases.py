@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,14 +17,8 @@ from conformance.run.loader import load_pack
 from conformance.run.runner import Target, run_case
 from conformance.verdict import Outcome, Verdict
 
-Outcomes = Callable[[str], Outcome]
-IMPORTS = """
-    from __future__ import annotations
-
-    from conformance.cases import Judge, case
-    from conformance.service.accounts import Accounts
-    from conformance.service.groups import Groups
-"""
+Run = Callable[[str], Outcome]
+Write = Callable[[str], Path]
 TWO_GROUPS = """
     @case("two-groups", requirements=["GRP-010", "GRP-020"])
     def two_groups(judge: Judge, accounts: Accounts, groups: Groups) -> None:
@@ -52,45 +45,27 @@ ROWS = """
 """
 
 
-def written(folder: Path, text: str, name: str = "mine.py") -> Path:
-    """A pack of these lines below the usual imports."""
-    path = folder / name
-    path.write_text(textwrap.dedent(IMPORTS) + textwrap.dedent(text), encoding="utf-8")
-    return path
-
-
-@pytest.fixture
-def outcome(tmp_path: Path, target: Target) -> Outcomes:
-    """Run the only case of a pack of these lines against the tiny node."""
-
-    def run_one(text: str) -> Outcome:
-        (case,) = load_pack(written(tmp_path, text))
-        return run_case(case, target)
-
-    return run_one
-
-
 def refuse(_: Asked) -> Told:
     return Told(400, {"code": "no"})
 
 
-def test_case_that_finds_what_it_expects_passes(outcome: Outcomes) -> None:
-    found = outcome(TWO_GROUPS)
+def test_case_that_finds_what_it_expects_passes(run_python: Run) -> None:
+    found = run_python(TWO_GROUPS)
     assert (found.verdict, found.case, found.title) == (Verdict.PASS, "mine::two-groups", "Two groups differ.")
     assert found.requirements == ("GRP-010", "GRP-020")
 
 
-def test_departure_outside_of_a_block_is_inconclusive(outcome: Outcomes, node: TinyNode) -> None:
+def test_departure_outside_of_a_block_is_inconclusive(run_python: Run, node: TinyNode) -> None:
     node.faults["new_account"] = refuse
-    found = outcome(TWO_GROUPS)
+    found = run_python(TWO_GROUPS)
     assert found.verdict is Verdict.INCONCLUSIVE
     assert found.failure is not None
     assert found.failure.step == "line 11"
 
 
-def test_departure_inside_of_a_block_breaks_its_requirements_and_no_others(outcome: Outcomes, node: TinyNode) -> None:
+def test_departure_inside_of_a_block_breaks_its_requirements_and_no_others(run_python: Run, node: TinyNode) -> None:
     node.faults["add_group"] = refuse
-    found = outcome(TWO_GROUPS)
+    found = run_python(TWO_GROUPS)
     assert (found.verdict, found.contradicted) == (Verdict.FAIL, ("GRP-010",))
     assert found.failure is not None
     assert found.failure.step == "line 13"
@@ -98,7 +73,7 @@ def test_departure_inside_of_a_block_breaks_its_requirements_and_no_others(outco
 
 @pytest.mark.parametrize(("problem", "broken"), [("StateChanged", ("GRP-020",)), ("NotRefused", ("GRP-010",))])
 def test_changed_state_breaks_the_requirement_that_nothing_changes(
-    outcome: Outcomes, problem: str, broken: tuple[str, ...]
+    run_python: Run, problem: str, broken: tuple[str, ...]
 ) -> None:
     text = f"""
         from conformance.problems import {problem}
@@ -109,11 +84,11 @@ def test_changed_state_breaks_the_requirement_that_nothing_changes(
             with judge("GRP-010", unchanged="GRP-020"):
                 raise {problem}("one", "other")
     """
-    found = outcome(text)
+    found = run_python(text)
     assert (found.verdict, found.contradicted) == (Verdict.FAIL, broken)
 
 
-def test_case_goes_on_after_a_failure_that_stands_apart(outcome: Outcomes) -> None:
+def test_case_goes_on_after_a_failure_that_stands_apart(run_python: Run) -> None:
     text = """
         @case("three", requirements=["GRP-010", "GRP-020", "GRP-030"])
         def three(judge: Judge, accounts: Accounts) -> None:
@@ -123,14 +98,14 @@ def test_case_goes_on_after_a_failure_that_stands_apart(outcome: Outcomes) -> No
                 with judge.apart(requirement):
                     judge.same(value, 2, "the value")
     """
-    found = outcome(text)
+    found = run_python(text)
     assert (found.verdict, found.contradicted) == (Verdict.FAIL, ("GRP-010", "GRP-030"))
     assert found.failure is not None
     assert (found.failure.step, found.failure.got) == ("line 14", "1")
     assert found.failure.beside == ("line 14: expected the value to be 2; got 3",)
 
 
-def test_failure_that_stands_apart_says_of_how_many_checks_it_is(outcome: Outcomes) -> None:
+def test_failure_that_stands_apart_says_of_how_many_checks_it_is(run_python: Run) -> None:
     text = """
         @case("five", requirements=["GRP-010", "GRP-020"])
         def five(judge: Judge, accounts: Accounts) -> None:
@@ -141,14 +116,14 @@ def test_failure_that_stands_apart_says_of_how_many_checks_it_is(outcome: Outcom
             with judge.apart("GRP-020"):
                 judge.same(1, 2, "the only value")
     """
-    found = outcome(text)
+    found = run_python(text)
     assert found.failure is not None
     right = "not 3, 1 above 0; not 3, 2 above 0; not 3, 4 above 0"
     assert found.failure.step == f"line 13 (1 of 5 such checks failed; right: {right})"
     assert [one.partition(":")[0] for one in found.failure.beside] == ["line 15"]
 
 
-def test_failure_shows_the_exchange_that_answered_what_is_wrong(outcome: Outcomes) -> None:
+def test_failure_shows_the_exchange_that_answered_what_is_wrong(run_python: Run) -> None:
     text = """
         @case("shown", requirements=["GRP-010"])
         def shown(judge: Judge, accounts: Accounts, groups: Groups) -> None:
@@ -158,13 +133,13 @@ def test_failure_shows_the_exchange_that_answered_what_is_wrong(outcome: Outcome
                 groups.add(alice.key)
                 judge.distinct([alice.key, alice.key], "keys")
     """
-    found = outcome(text)
+    found = run_python(text)
     assert found.failure is not None
     assert found.failure.exchange is not None
     assert found.failure.exchange.url.endswith("/new_account")
 
 
-def test_many_failures_that_stand_apart_are_kept_beside_the_first(outcome: Outcomes) -> None:
+def test_many_failures_that_stand_apart_are_kept_beside_the_first(run_python: Run) -> None:
     text = """
         @case("many", requirements=["GRP-010"])
         def many(judge: Judge, accounts: Accounts) -> None:
@@ -173,13 +148,13 @@ def test_many_failures_that_stand_apart_are_kept_beside_the_first(outcome: Outco
                 with judge.apart("GRP-010"):
                     judge.same("x" * 200, number, "the value")
     """
-    found = outcome(text)
+    found = run_python(text)
     assert found.failure is not None
     assert len(found.failure.beside) == 19
     assert found.reason.endswith("(and 19 more)")
 
 
-def test_trouble_after_a_failure_that_stands_apart_leaves_the_failure(outcome: Outcomes) -> None:
+def test_trouble_after_a_failure_that_stands_apart_leaves_the_failure(run_python: Run) -> None:
     text = """
         @case("two", requirements=["GRP-010"])
         def two(judge: Judge, accounts: Accounts) -> None:
@@ -188,13 +163,13 @@ def test_trouble_after_a_failure_that_stands_apart_leaves_the_failure(outcome: O
                 judge.same(1, 2, "the value")
             judge.set_up(False, "something else")
     """
-    found = outcome(text)
+    found = run_python(text)
     assert (found.verdict, found.contradicted) == (Verdict.FAIL, ("GRP-010",))
 
 
-def test_value_that_differs_is_told_in_the_words_of_the_case(outcome: Outcomes) -> None:
+def test_value_that_differs_is_told_in_the_words_of_the_case(run_python: Run) -> None:
     text = TWO_GROUPS.replace("first.id != second.id", "first.id == second.id")
-    found = outcome(text)
+    found = run_python(text)
     assert (found.verdict, found.contradicted) == (Verdict.FAIL, ("GRP-020",))
     assert found.failure is not None
     assert (found.failure.expected, found.failure.got) == ("another id than the first group's", "2")
@@ -209,7 +184,7 @@ def test_value_that_differs_is_told_in_the_words_of_the_case(outcome: Outcomes) 
     ],
 )
 def test_values_that_have_to_differ_are_told_by_what_came_too_often(
-    outcome: Outcomes, values: str, got: str | None
+    run_python: Run, values: str, got: str | None
 ) -> None:
     text = f"""
         from conformance.values.json_values import pluck
@@ -220,21 +195,24 @@ def test_values_that_have_to_differ_are_told_by_what_came_too_often(
             with judge():
                 judge.distinct({values}, "ids")
     """
-    failure = outcome(text).failure
+    failure = run_python(text).failure
     assert (failure and failure.got) == got
 
 
-def test_requirement_that_no_block_judges_is_an_error_of_the_case(outcome: Outcomes) -> None:
-    text = TWO_GROUPS.replace('"GRP-010", "GRP-020"]', '"GRP-010", "GRP-020", "GRP-030"]')
-    found = outcome(text)
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (TWO_GROUPS.replace('"GRP-020"]', '"GRP-020", "GRP-030"]'), "no block of the case judges GRP-030"),
+        (TWO_GROUPS.replace('judge("GRP-020")', 'judge("ACC-010")'), "is about ACC-010"),
+    ],
+    ids=["no block", "a block about another"],
+)
+def test_requirements_that_blocks_and_case_do_not_share_are_an_error_of_the_case(
+    run_python: Run, text: str, said: str
+) -> None:
+    found = run_python(text)
     assert found.verdict is Verdict.SUITE_ERROR
-    assert "no block of the case judges GRP-030" in found.reason
-
-
-def test_block_that_names_another_requirement_is_an_error_of_the_case(outcome: Outcomes) -> None:
-    found = outcome(TWO_GROUPS.replace('judge("GRP-020")', 'judge("ACC-010")'))
-    assert found.verdict is Verdict.SUITE_ERROR
-    assert "is about ACC-010" in found.reason
+    assert said in found.reason
 
 
 ERRING = """
@@ -247,8 +225,8 @@ ERRING = """
 """
 
 
-def test_exception_of_a_case_is_an_error_of_the_suite_with_its_traceback(outcome: Outcomes, tmp_path: Path) -> None:
-    found = outcome(ERRING)
+def test_exception_of_a_case_is_an_error_of_the_suite_with_its_traceback(run_python: Run, tmp_path: Path) -> None:
+    found = run_python(ERRING)
     assert (found.verdict, found.failure, found.exchanges) == (Verdict.SUITE_ERROR, None, 1)
     assert found.reason == "KeyError: '$API_KEY_1'"
     assert f'{tmp_path / "mine.py"}", line 13, in errs' in found.traceback
@@ -259,26 +237,26 @@ def test_exception_of_a_case_is_an_error_of_the_suite_with_its_traceback(outcome
     [("import sys; sys.exit(3)", "SystemExit: 3"), ("import pytest; pytest.skip('not today')", "Skipped: not today")],
 )
 def test_case_that_ends_the_process_or_skips_itself_is_an_error_of_the_suite(
-    outcome: Outcomes, ends: str, reason: str
+    run_python: Run, ends: str, reason: str
 ) -> None:
     text = re.sub("raise .*", ends, ERRING)
-    found = outcome(text)
+    found = run_python(text)
     assert (found.verdict, found.reason) == (Verdict.SUITE_ERROR, reason)
 
 
 @pytest.mark.parametrize("ends", ["KeyboardInterrupt", "type('GreenletExit', (BaseException,), {})"])
-def test_case_that_is_ended_from_outside_ends(outcome: Outcomes, ends: str) -> None:
+def test_case_that_is_ended_from_outside_ends(run_python: Run, ends: str) -> None:
     with pytest.raises(BaseException, match="by a signal"):
-        outcome(re.sub("raise .*", f"raise {ends}('by a signal')", ERRING))
+        run_python(re.sub("raise .*", f"raise {ends}('by a signal')", ERRING))
 
 
-def test_case_with_an_exception_leaves_nothing_behind(outcome: Outcomes, node: TinyNode) -> None:
+def test_case_with_an_exception_leaves_nothing_behind(run_python: Run, node: TinyNode) -> None:
     text = ERRING.replace("raise", "groups.add(alice.key); raise")
-    assert outcome(text).verdict is Verdict.SUITE_ERROR
+    assert run_python(text).verdict is Verdict.SUITE_ERROR
     assert node.paths()[-1] == "remove_group"
 
 
-def test_profile_that_is_silent_about_what_the_case_needs_makes_it_not_offered(outcome: Outcomes) -> None:
+def test_profile_that_is_silent_about_what_the_case_needs_makes_it_not_offered(run_python: Run) -> None:
     text = """
         from conformance.service.contract import Contract
 
@@ -288,7 +266,7 @@ def test_profile_that_is_silent_about_what_the_case_needs_makes_it_not_offered(o
             with judge():
                 contract.view("account_exists", "0x00")
     """
-    assert outcome(text).verdict is Verdict.NOT_OFFERED
+    assert run_python(text).verdict is Verdict.NOT_OFFERED
 
 
 @pytest.mark.parametrize(
@@ -311,43 +289,41 @@ def test_profile_that_is_silent_about_what_the_case_needs_makes_it_not_offered(o
         ("\n    def x(:\n", 8, "is not Python: invalid syntax"),
     ],
 )
-def test_file_that_cannot_work_is_refused_with_its_line(tmp_path: Path, text: str, line: int, said: str) -> None:
-    path = written(tmp_path, text)
+def test_file_that_cannot_work_is_refused_with_its_line(python_pack: Write, text: str, line: int, said: str) -> None:
+    path = python_pack(text)
     with pytest.raises(LoadProblem) as refused:
         load_pack(path)
     assert said in str(refused.value)
     assert str(refused.value).startswith(f"{path}:{line}: " if line else f"{path}: ")
 
 
-def test_all_that_is_wrong_with_a_file_is_told_at_once(tmp_path: Path) -> None:
+def test_all_that_is_wrong_with_a_file_is_told_at_once(python_pack: Write) -> None:
     text = TWO_GROUPS.replace("two-groups", "Two Groups").replace("GRP-020", "GRP-999")
     with pytest.raises(LoadProblem) as refused:
-        load_pack(written(tmp_path, text))
+        load_pack(python_pack(text))
     assert "kebab case" in str(refused.value)
     assert "GRP-999" in str(refused.value)
 
 
-def test_cases_are_listed_without_running_the_file(tmp_path: Path) -> None:
-    (listed,) = list_python_cases(written(tmp_path, TWO_GROUPS + "\n    raise SystemExit\n"))
+def test_cases_are_listed_without_running_the_file(python_pack: Write) -> None:
+    (listed,) = list_python_cases(python_pack(TWO_GROUPS + "\n    raise SystemExit\n"))
     assert (listed.id, listed.requirements) == ("mine::two-groups", ("GRP-010", "GRP-020"))
 
 
-def test_case_runs_once_for_each_row(tmp_path: Path, target: Target, node: TinyNode) -> None:
-    cases = load_pack(written(tmp_path, ROWS))
+def test_case_runs_once_for_each_row(python_pack: Write, target: Target, node: TinyNode) -> None:
+    cases = load_pack(python_pack(ROWS))
     assert [case.id for case in cases] == ["mine::groups[one]", "mine::groups[two-of-them]"]
     assert [run_case(case, target).verdict for case in cases] == [Verdict.PASS] * 2
-    assert [asked.path for asked in node.asked].count("add_group") == 3
+    assert node.paths().count("add_group") == 3
 
 
 def test_pack_may_have_a_yaml_and_a_python_file_side_by_side(tmp_path: Path) -> None:
-    beside = tmp_path / "mine.yaml"
-    beside.touch()
-    (tmp_path / "_parts.py").touch()
-    cases = written(tmp_path, TWO_GROUPS)
-    assert pack_files([tmp_path]) == [cases, beside]
+    for name in ("mine.py", "mine.yaml", "_parts.py"):
+        (tmp_path / name).touch()
+    assert pack_files([tmp_path]) == [tmp_path / "mine.py", tmp_path / "mine.yaml"]
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    written(elsewhere, TWO_GROUPS)
+    (elsewhere / "mine.py").touch()
     with pytest.raises(LoadProblem, match="the pack 'mine' is also in"):
         pack_files([tmp_path, elsewhere])
 
@@ -406,6 +382,9 @@ def test_cases_that_trouble_the_provider_renew_the_certificate_or_restart_the_no
 
 
 CHANGED_BY_THE_SECOND = """
+    from conformance.service.lists import unchanged_list
+    from conformance.service.refusal import Refusals
+
     @case("refused", requirements=["GRP-010"])
     def refused(judge: Judge, accounts: Accounts, groups: Groups) -> None:
         '''Refused requests make no group.'''
@@ -419,7 +398,7 @@ CHANGED_BY_THE_SECOND = """
 """
 
 
-def test_refused_request_that_changed_something_is_sought_among_several(outcome: Outcomes, node: TinyNode) -> None:
+def test_refused_request_that_changed_something_is_sought_among_several(run_python: Run, node: TinyNode) -> None:
     def add_group(asked: Asked) -> Told:
         if asked.body["group_name"] not in {"first", "second", "third"}:
             return node.honest(asked)
@@ -428,11 +407,7 @@ def test_refused_request_that_changed_something_is_sought_among_several(outcome:
         return Told(403, {"code": "no"})
 
     node.faults["add_group"] = add_group
-    imports = """
-    from conformance.service.lists import unchanged_list
-    from conformance.service.refusal import Refusals
-    """
-    found = outcome(textwrap.dedent(imports) + textwrap.dedent(CHANGED_BY_THE_SECOND))
+    found = run_python(CHANGED_BY_THE_SECOND)
 
     assert found.verdict is Verdict.FAIL, found.reason
     assert found.failure is not None
@@ -440,9 +415,9 @@ def test_refused_request_that_changed_something_is_sought_among_several(outcome:
     assert '"group_name":"second"' in (found.failure.exchange.request_body or "")
 
 
-def test_departure_in_a_block_tells_first_why(outcome: Outcomes, node: TinyNode) -> None:
+def test_departure_in_a_block_tells_first_why(run_python: Run, node: TinyNode) -> None:
     node.faults["add_group"] = lambda asked: refuse(asked) if node.groups.get(asked.key) else node.honest(asked)
     text = TWO_GROUPS.replace('judge("GRP-020")', 'judge("GRP-020", why="an account may have two groups")')
-    found = outcome(text)
+    found = run_python(text)
     assert found.failure is not None
     assert found.failure.expected == "an account may have two groups: acceptance (2xx) of add_group"
