@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 
 import pytest
-from tiny_node import TinyNode, Told, always
+from tiny_node import Asked, Fault, TinyNode, Told, always
 
 from conformance.endpoints.client import Target
 from conformance.profile import Profile, resolve
 from conformance.profile.load import stated_by_vendor
 from conformance.run.assumed import hint
 from conformance.run.explaining import Departed, explaining
-from conformance.run.loader import load_pack
 from conformance.run.runner import Case, run_case
 from conformance.verdict import Exchange, Outcome, Verdict
 
@@ -22,40 +20,24 @@ GROUP_IN_LIST = """\
     setup: [{account: alice}, {call: add_group, with: {group_name: g, group_description: d}}]
     steps: [{list: list_groups, expect: {"": [{name: g}]}}]
     """
+OF_ANOTHER_NAME = always(200, [{"id": 1, "title": "g"}])
+"""The name of a listed group is called otherwise."""
+BASE_URL = {"base_url": "http://127.0.0.1:1"}
 
 
 @pytest.fixture
-def profile() -> Profile:
-    return Profile(base_url="http://127.0.0.1:1")
-
-
-@pytest.fixture
-def target(node: TinyNode, profile: Profile, monkeypatch: pytest.MonkeyPatch) -> Iterator[Target]:
+def target(node: TinyNode, monkeypatch: pytest.MonkeyPatch) -> Iterator[Target]:
     monkeypatch.setattr("conformance.run.assumed.SETTLING_SECONDS", 0.01)
-    with Target(node.url, stated_by_vendor(profile), seed="7") as made:
+    with Target(node.url, stated_by_vendor(Profile.model_validate(BASE_URL)), seed="7") as made:
         yield made
 
 
-@pytest.fixture
-def run_python(target: Target, tmp_path: Path) -> Run:
-    """Run the only case of a pack in Python."""
-
-    def run(text: str) -> Outcome:
-        path = tmp_path / "mine.py"
-        path.write_text(text, encoding="utf-8")
-        (case,) = load_pack(path)
-        return run_case(case, target)
-
-    return run
-
-
-def of_another_name(node: TinyNode) -> None:
-    """Call the name of a listed group otherwise."""
-    node.faults["list_groups"] = always(200, ([{"id": 1, "title": "g"}]))
+def answered(status: int, answer: str, sent: str = "{}") -> Exchange:
+    return Exchange("POST", "http://n/x", {}, sent, status, {}, answer, 0.1, "curl")
 
 
 def test_departure_from_an_assumed_value_is_inconclusive_and_names_the_key(run: Run, node: TinyNode) -> None:
-    of_another_name(node)
+    node.faults["list_groups"] = OF_ANOTHER_NAME
 
     outcome = run(GROUP_IN_LIST)
 
@@ -65,11 +47,9 @@ def test_departure_from_an_assumed_value_is_inconclusive_and_names_the_key(run: 
     assert "state what your node does in its profile" in outcome.reason
 
 
-def test_departure_from_a_stated_value_is_a_failure(
-    cases_of: Callable[[str], list[Case]], node: TinyNode, profile: Profile
-) -> None:
-    of_another_name(node)
-    stated = Profile.model_validate({"extends": "reference", **profile.model_dump(include={"base_url"})})
+def test_departure_from_a_stated_value_is_a_failure(cases_of: Callable[[str], list[Case]], node: TinyNode) -> None:
+    node.faults["list_groups"] = OF_ANOTHER_NAME
+    stated = Profile.model_validate({"extends": "reference", **BASE_URL})
     (case,) = cases_of(GROUP_IN_LIST)
 
     with Target(node.url, stated_by_vendor(stated), seed="7") as target:
@@ -149,11 +129,7 @@ def test_empty_page_hangs_on_its_number_and_on_no_member_of_an_item(run: Run, no
     assert "wire.list_groups.item_fields.name" not in outcome.assumed
 
 
-CONVERSION = """\
-from conformance.cases import Judge, case
-from conformance.service.node import Node
-
-
+CONVERSION = """
 @case("conversion", requirements=["GRP-010"])
 def conversion(judge: Judge, node: Node) -> None:
     'An account is given to a wallet.'
@@ -203,11 +179,8 @@ def test_blocked_case_hangs_on_the_choice_that_it_is_for(run: Run, node: TinyNod
     assert outcome.explains == "mode.admin_address_reuse", outcome.reason
 
 
-RUN_THAT_FAILS = """\
-from conformance.cases import Judge, case
-from conformance.service.node import Node
+RUN_THAT_FAILS = """
 from conformance.service.runs import must_fail
-
 
 @case("blocked", requirements=["EXEC-340"], uses=["exec.failure_and_limits"])
 def blocked(judge: Judge, node: Node) -> None:
@@ -216,22 +189,9 @@ def blocked(judge: Judge, node: Node) -> None:
     with judge():
         pass
 """
-
-
-def test_blocked_case_hangs_on_the_choice_that_it_names(run_python: Run, node: TinyNode) -> None:
-    node.faults["add_group"] = always(422, {"response": None, "logs": "", "failed": True})
-
-    outcome = run_python(RUN_THAT_FAILS)
-
-    assert outcome.verdict is Verdict.INCONCLUSIVE
-    assert outcome.explains == "exec.failure_and_limits.status", outcome.reason
-
-
-CONTROL = """\
-from conformance.cases import Judge, case
+RUN_FAILED = always(422, {"response": None, "logs": "", "failed": True})
+CONTROL = """
 from conformance.service import Refusals
-from conformance.service.node import Node
-
 
 @case("controlled", requirements=["MODE-140"])
 def controlled(judge: Judge, node: Node) -> None:
@@ -245,23 +205,9 @@ def controlled(judge: Judge, node: Node) -> None:
     with judge(), Refusals(node.session, control=control, unchanged=[]) as refusals:
         refusals.send(node.session.request("list_groups", "nobody"), ["any"])
 """
-
-
-def test_control_that_is_answered_otherwise_hangs_on_the_name_of_the_member(run_python: Run, node: TinyNode) -> None:
-    node.faults["convert_to_chain_secured_account"] = always(200, {"converted": True})
-    node.faults["list_groups"] = always(401, {"code": "unknown-key"})
-
-    outcome = run_python(CONTROL)
-
-    assert outcome.verdict is Verdict.INCONCLUSIVE
-    assert outcome.explains == "wire.convert.response.success", outcome.reason
-
-
-REFUSED_LIST = """\
-from conformance.cases import Judge, case
+OTHER_MEMBER = always(200, {"converted": True})
+REFUSED_LIST = """
 from conformance.service import must_refuse
-from conformance.service.node import Node
-
 
 @case("refused", requirements=["AUTH-050"])
 def refused(judge: Judge, node: Node) -> None:
@@ -273,13 +219,33 @@ def refused(judge: Judge, node: Node) -> None:
 """
 
 
-def test_refused_list_hangs_on_its_refusal_and_on_no_earlier_page(run_python: Run, node: TinyNode) -> None:
-    page = Told(200, [{"id": 1, "name": "g"}])
-    node.faults["list_groups"] = lambda asked: Told(403, {"code": "unknown-key"}) if asked.key == "nobody" else page
+def refused_to_nobody(asked: Asked) -> Told:
+    """The page of a list, refused to the key of nobody alone."""
+    return Told(403, {"code": "unknown-key"}) if asked.key == "nobody" else Told(200, [{"id": 1, "name": "g"}])
 
-    outcome = run_python(REFUSED_LIST)
 
-    assert outcome.explains == "errors.status_codes.unauthenticated", outcome.reason
+@pytest.mark.parametrize(
+    ("pack", "faults", "key"),
+    [
+        (RUN_THAT_FAILS, {"add_group": RUN_FAILED}, "exec.failure_and_limits.status"),
+        (
+            CONTROL,
+            {"convert_to_chain_secured_account": OTHER_MEMBER, "list_groups": always(401, {"code": "unknown-key"})},
+            "wire.convert.response.success",
+        ),
+        (REFUSED_LIST, {"list_groups": refused_to_nobody}, "errors.status_codes.unauthenticated"),
+    ],
+    ids=["choice that the case names", "member of the control's answer", "refusal, and no earlier page"],
+)
+def test_departure_hangs_on_what_explains_it(
+    run_python: Run, node: TinyNode, pack: str, faults: dict[str, Fault], key: str
+) -> None:
+    node.faults |= faults
+
+    outcome = run_python(pack)
+
+    assert outcome.verdict is Verdict.INCONCLUSIVE
+    assert outcome.explains == key, outcome.reason
 
 
 ASSUMED = {
@@ -314,13 +280,8 @@ IN_A_STRING = '{"typed_data":"{\\"domain\\":{\\"name\\":\\"Service ChainSecured\
 def test_key_is_named_whose_other_value_explains_what_came(
     expected: str, sent: str, status: int, answer: str, key: str
 ) -> None:
-    exchange = Exchange("POST", "http://n/x", {}, sent, status, {}, answer, 0.1, "curl")
     members = {"wire.billing.fields.balance_form": "cents", "wire.list_items.fields.usage_key.balance": "balance"}
-    assert explaining(ASSUMED | members, Departed(expected, exchange)) == key
-
-
-def answered(status: int, answer: str, sent: str = "{}") -> Exchange:
-    return Exchange("POST", "http://n/x", {}, sent, status, {}, answer, 0.1, "curl")
+    assert explaining(ASSUMED | members, Departed(expected, answered(status, answer, sent))) == key
 
 
 @pytest.mark.parametrize(
