@@ -65,7 +65,7 @@ def test_run_is_told_from_a_failed_one_by_the_mark(
     ],
 )
 def test_run_is_told_from_a_failed_one_by_the_status(node: TinyNode, expected: str, status: int, kind: str) -> None:
-    node.faults["service_action"] = always(status, {"response": None, "logs": ""})
+    node.faults["service_action"] = always(status, {"response": None, "logs": ""}, Retry_After="3600")
     assert problem(node, expected, failure_and_limits=OWN_STATUS) == kind
 
 
