@@ -8,7 +8,7 @@ from dataclasses import replace
 from textwrap import dedent
 
 import pytest
-from tiny_node import DROP, Asked, TinyNode, Told, always
+from tiny_node import DROP, Asked, Fault, TinyNode, Told, always
 
 from conformance.endpoints.client import Target
 from conformance.problems import Departure
@@ -23,13 +23,9 @@ Run = Callable[[str], Outcome]
 REFUSED_WRITE = dedent("""\
     setup:
       - account: alice
-      - call: add_usage_api_key
-        with: {name: k, description: d}
-        save: {key: usage_api_key}
+      - {call: add_usage_api_key, with: {name: k, description: d}, save: {key: usage_api_key}}
     steps:
-      - call: add_usage_api_key
-        id: owner-adds
-        with: {name: l, description: d}
+      - {call: add_usage_api_key, id: owner-adds, with: {name: l, description: d}}
       - call: add_usage_api_key
         as: ${key}
         with: {name: m, description: d}
@@ -39,7 +35,7 @@ REFUSED_WRITE = dedent("""\
     """)
 
 
-def by_key(node: TinyNode, told: Callable[[Asked], Told]) -> Callable[[Asked], Told]:
+def by_key(node: TinyNode, told: Fault) -> Fault:
     """Answer usage keys in another way; the account itself gets what it should."""
     return lambda asked: told(asked) if asked.key in node.owners else node.honest(asked)
 
@@ -65,7 +61,7 @@ def test_refusals_in_a_row_read_the_state_between_them_once(run: Run, node: Tiny
     assert node.paths()[2:7] == ["list_groups", "add_group", "list_groups", "add_group", "list_groups"]
 
 
-NOT_THE_REFUSAL: dict[str, tuple[Callable[[Asked], Told], str]] = {
+NOT_THE_REFUSAL: dict[str, tuple[Fault, str]] = {
     "accepted": (always(200, {"success": True}), "not-refused"),
     **{f"status {status}": (always(status), "wrong-refusal") for status in (400, 401, 404, 422)},
     "page": (always(403, "<html>"), "malformed"),
