@@ -373,26 +373,25 @@ def test_choice_explains_what_its_other_value_would_give(
     assert explaining(keys, Departed(expected, exchange, None, left_open)) == key
 
 
+CREDIT, REUSE = "billing.credits_after_conversion", "mode.admin_address_reuse"
+
+
 @pytest.mark.parametrize(
-    ("expected", "exchange", "key"),
+    ("expected", "status", "made_for", "key"),
     [
-        ("acceptance (2xx)", answered(409, "{}"), "mode.admin_address_reuse"),
-        ("a balance above 7", answered(200, "{}"), ""),
-        ("acceptance (2xx)", answered(500, "{}"), ""),
+        ("acceptance (2xx)", 409, [CREDIT, REUSE], REUSE),
+        ("acceptance (2xx)", 500, [CREDIT, REUSE], ""),
+        ("a balance above 7", 200, [CREDIT, REUSE], ""),
+        ("a balance above 7", 200, [CREDIT], CREDIT),
+        ("a balance above 7", 200, [], ""),
     ],
+    ids=["refusal", "server fault", "which of two is unclear", "the only one", "none"],
 )
-def test_choice_that_the_case_is_for_explains_a_refusal(expected: str, exchange: Exchange, key: str) -> None:
-    keys = {"billing.credits_after_conversion": "moved", "mode.admin_address_reuse": "accepted"}
-    assert explaining(keys, Departed(expected, exchange, made_for=[*keys])) == key
-
-
-def test_only_choice_that_the_case_is_for_explains_what_no_rule_does() -> None:
-    keys = {"wire.billing.fields.balance_form": "cents", "billing.credits_after_conversion": "moved"}
-    exchange = answered(200, "{}")
-    assert explaining(keys, Departed("a balance above 7", exchange)) == ""
-    assert explaining(keys, Departed("a balance above 7", exchange, made_for=["billing.credits_after_conversion"])) == (
-        "billing.credits_after_conversion"
-    )
+def test_choice_that_the_case_is_for_explains_a_refusal_and_the_only_one_what_no_rule_does(
+    expected: str, status: int, made_for: Sequence[str], key: str
+) -> None:
+    keys = {"wire.billing.fields.balance_form": "cents", CREDIT: "moved", REUSE: "accepted"}
+    assert explaining(keys, Departed(expected, answered(status, "{}"), made_for=made_for)) == key
 
 
 def test_answer_that_is_taken_for_the_whole_is_said_to_be_it(run: Run, node: TinyNode) -> None:
