@@ -16,6 +16,7 @@ from conformance.run.loader import load_pack
 from conformance.run.requirement_filter import RequirementFilter
 from conformance.run.selection import Options, select
 
+Asked = dict[str, tuple[str, ...]]
 OPTIONS = Options()
 PACK = """
 pack: {name}
@@ -56,17 +57,18 @@ def test_listing_of_a_file_that_is_no_pack_raises_nothing(tmp_path: Path, text: 
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
-    ("cases", "packs"),
+    ("asked", "packs"),
     [
-        (("one::plain",), {"one"}),
-        (("one::*",), {"one"}),
-        (("o*::table[x]",), {"one"}),
-        (("one::plain", "two::*"), {"one", "two"}),
-        (("t??::table[y*",), {"two"}),
+        ({"cases": ("one::plain",)}, {"one"}),
+        ({"cases": ("one::*",)}, {"one"}),
+        ({"cases": ("o*::table[x]",)}, {"one"}),
+        ({"cases": ("one::plain", "two::*")}, {"one", "two"}),
+        ({"cases": ("t??::table[y*",)}, {"two"}),
+        ({"requirements": ("GRP-030",)}, {"one", "two"}),
     ],
 )
-def test_selection_loads_packs_that_may_hold_the_cases(cases: tuple[str, ...], packs: set[str]) -> None:
-    assert {path.stem for path in select(replace(OPTIONS, cases=cases)).by_file} == packs
+def test_selection_loads_packs_that_may_hold_what_is_asked_for(asked: Asked, packs: set[str]) -> None:
+    assert {path.stem for path in select(replace(OPTIONS, **asked)).by_file} == packs  # type: ignore[arg-type]
 
 
 @pytest.mark.usefixtures("folder")
@@ -103,15 +105,10 @@ def test_selection_tells_the_cases_of_packs_that_it_did_not_load() -> None:
         ({"families": ("GRP",), "cases": ("*[x]", "one::*")}, {"plain", "table[x]", "table[y z]"}),
     ],
 )
-def test_selection_by_requirement_family_and_level(asked: dict[str, tuple[str, ...]], wanted: set[str]) -> None:
+def test_selection_by_requirement_family_and_level(asked: Asked, wanted: set[str]) -> None:
     selection = select(replace(OPTIONS, packs=("one",), **asked))  # type: ignore[arg-type]
 
     assert {case.id for case in selection.loaded if selection.wants(case)} == {f"one::{name}" for name in wanted}
-
-
-@pytest.mark.usefixtures("folder")
-def test_selection_by_requirement_loads_only_packs_that_name_it() -> None:
-    assert {path.stem for path in select(replace(OPTIONS, requirements=("GRP-030",))).by_file} == {"one", "two"}
 
 
 def test_requirement_that_restates_others_selects_the_checks_of_those() -> None:
@@ -133,7 +130,7 @@ def test_requirement_that_restates_others_selects_the_checks_of_those() -> None:
         ({"requirements": ("grp-010",)}, "no requirement is called 'grp-010'; did you mean 'GRP-010'?"),
     ],
 )
-def test_name_that_nothing_has_is_told_with_near_ones(asked: dict[str, tuple[str, ...]], said: str) -> None:
+def test_name_that_nothing_has_is_told_with_near_ones(asked: Asked, said: str) -> None:
     with pytest.raises(NothingSelected) as raised:
         select(replace(OPTIONS, **{"packs": ("one", "two"), **asked}))  # type: ignore[arg-type]
 
