@@ -6,9 +6,10 @@ import ast
 import re
 from collections.abc import Callable
 from pathlib import Path
+from textwrap import dedent, indent
 
 import pytest
-from tiny_node import Asked, TinyNode, Told
+from tiny_node import Asked, TinyNode, Told, always
 
 from conformance.problems import LoadProblem
 from conformance.resources import scenarios
@@ -19,6 +20,7 @@ from conformance.verdict import Outcome, Verdict
 
 Run = Callable[[str], Outcome]
 Write = Callable[[str], Path]
+REFUSED = always(400, {"code": "no"})
 TWO_GROUPS = """
     @case("two-groups", requirements=["GRP-010", "GRP-020"])
     def two_groups(judge: Judge, accounts: Accounts, groups: Groups) -> None:
@@ -45,8 +47,14 @@ ROWS = """
 """
 
 
-def refuse(_: Asked) -> Told:
-    return Told(400, {"code": "no"})
+def trial(body: str, *requirements: str) -> str:
+    """A case about these requirements, or else about GRP-010; its body begins in line 11 of the file."""
+    head = f"""
+        @case("trial", requirements={[*requirements] or ["GRP-010"]})
+        def trial(judge: Judge, accounts: Accounts, groups: Groups) -> None:
+            '''A trial.'''
+    """
+    return dedent(head) + indent(dedent(body.lstrip("\n")), "    ")
 
 
 def test_case_that_finds_what_it_expects_passes(run_python: Run) -> None:
@@ -56,7 +64,7 @@ def test_case_that_finds_what_it_expects_passes(run_python: Run) -> None:
 
 
 def test_departure_outside_of_a_block_is_inconclusive(run_python: Run, node: TinyNode) -> None:
-    node.faults["new_account"] = refuse
+    node.faults["new_account"] = REFUSED
     found = run_python(TWO_GROUPS)
     assert found.verdict is Verdict.INCONCLUSIVE
     assert found.failure is not None
@@ -64,7 +72,7 @@ def test_departure_outside_of_a_block_is_inconclusive(run_python: Run, node: Tin
 
 
 def test_departure_inside_of_a_block_breaks_its_requirements_and_no_others(run_python: Run, node: TinyNode) -> None:
-    node.faults["add_group"] = refuse
+    node.faults["add_group"] = REFUSED
     found = run_python(TWO_GROUPS)
     assert (found.verdict, found.contradicted) == (Verdict.FAIL, ("GRP-010",))
     assert found.failure is not None
@@ -75,30 +83,23 @@ def test_departure_inside_of_a_block_breaks_its_requirements_and_no_others(run_p
 def test_changed_state_breaks_the_requirement_that_nothing_changes(
     run_python: Run, problem: str, broken: tuple[str, ...]
 ) -> None:
-    text = f"""
+    body = f"""
         from conformance.problems import {problem}
-
-        @case("two", requirements=["GRP-010", "GRP-020"])
-        def two(judge: Judge) -> None:
-            '''What is refused changes nothing.'''
-            with judge("GRP-010", unchanged="GRP-020"):
-                raise {problem}("one", "other")
+        with judge("GRP-010", unchanged="GRP-020"):
+            raise {problem}("one", "other")
     """
-    found = run_python(text)
+    found = run_python(trial(body, "GRP-010", "GRP-020"))
     assert (found.verdict, found.contradicted) == (Verdict.FAIL, broken)
 
 
 def test_case_goes_on_after_a_failure_that_stands_apart(run_python: Run) -> None:
-    text = """
-        @case("three", requirements=["GRP-010", "GRP-020", "GRP-030"])
-        def three(judge: Judge, accounts: Accounts) -> None:
-            '''Three requirements, of which two are broken.'''
-            accounts.new()
-            for requirement, value in {"GRP-010": 1, "GRP-020": 2, "GRP-030": 3}.items():
-                with judge.apart(requirement):
-                    judge.same(value, 2, "the value")
+    body = """
+        accounts.new()
+        for requirement, value in {"GRP-010": 1, "GRP-020": 2, "GRP-030": 3}.items():
+            with judge.apart(requirement):
+                judge.same(value, 2, "the value")
     """
-    found = run_python(text)
+    found = run_python(trial(body, "GRP-010", "GRP-020", "GRP-030"))
     assert (found.verdict, found.contradicted) == (Verdict.FAIL, ("GRP-010", "GRP-030"))
     assert found.failure is not None
     assert (found.failure.step, found.failure.got) == ("line 14", "1")
@@ -106,17 +107,14 @@ def test_case_goes_on_after_a_failure_that_stands_apart(run_python: Run) -> None
 
 
 def test_failure_that_stands_apart_says_of_how_many_checks_it_is(run_python: Run) -> None:
-    text = """
-        @case("five", requirements=["GRP-010", "GRP-020"])
-        def five(judge: Judge, accounts: Accounts) -> None:
-            '''One of five values is another.'''
-            for value in range(5):
-                with judge.apart("GRP-010"):
-                    judge.that(value != 3, "another value" if value == 3 else f"not 3, {value} above 0", value)
-            with judge.apart("GRP-020"):
-                judge.same(1, 2, "the only value")
+    body = """
+        for value in range(5):
+            with judge.apart("GRP-010"):
+                judge.that(value != 3, "another value" if value == 3 else f"not 3, {value} above 0", value)
+        with judge.apart("GRP-020"):
+            judge.same(1, 2, "the only value")
     """
-    found = run_python(text)
+    found = run_python(trial(body, "GRP-010", "GRP-020"))
     assert found.failure is not None
     right = "not 3, 1 above 0; not 3, 2 above 0; not 3, 4 above 0"
     assert found.failure.step == f"line 13 (1 of 5 such checks failed; right: {right})"
@@ -124,15 +122,12 @@ def test_failure_that_stands_apart_says_of_how_many_checks_it_is(run_python: Run
 
 
 def test_failure_shows_the_exchange_that_answered_what_is_wrong(run_python: Run) -> None:
-    text = """
-        @case("shown", requirements=["GRP-010"])
-        def shown(judge: Judge, accounts: Accounts, groups: Groups) -> None:
-            '''A value that came before the last exchange.'''
-            with judge():
-                alice = accounts.new()
-                groups.add(alice.key)
-                judge.distinct([alice.key, alice.key], "keys")
-    """
+    text = trial("""
+        with judge():
+            alice = accounts.new()
+            groups.add(alice.key)
+            judge.distinct([alice.key, alice.key], "keys")
+    """)
     found = run_python(text)
     assert found.failure is not None
     assert found.failure.exchange is not None
@@ -140,14 +135,11 @@ def test_failure_shows_the_exchange_that_answered_what_is_wrong(run_python: Run)
 
 
 def test_many_failures_that_stand_apart_are_kept_beside_the_first(run_python: Run) -> None:
-    text = """
-        @case("many", requirements=["GRP-010"])
-        def many(judge: Judge, accounts: Accounts) -> None:
-            '''More failures than a message shows.'''
-            for number in range(20):
-                with judge.apart("GRP-010"):
-                    judge.same("x" * 200, number, "the value")
-    """
+    text = trial("""
+        for number in range(20):
+            with judge.apart("GRP-010"):
+                judge.same("x" * 200, number, "the value")
+    """)
     found = run_python(text)
     assert found.failure is not None
     assert len(found.failure.beside) == 19
@@ -155,14 +147,11 @@ def test_many_failures_that_stand_apart_are_kept_beside_the_first(run_python: Ru
 
 
 def test_trouble_after_a_failure_that_stands_apart_leaves_the_failure(run_python: Run) -> None:
-    text = """
-        @case("two", requirements=["GRP-010"])
-        def two(judge: Judge, accounts: Accounts) -> None:
-            '''A failure, then trouble.'''
-            with judge.apart():
-                judge.same(1, 2, "the value")
-            judge.set_up(False, "something else")
-    """
+    text = trial("""
+        with judge.apart():
+            judge.same(1, 2, "the value")
+        judge.set_up(False, "something else")
+    """)
     found = run_python(text)
     assert (found.verdict, found.contradicted) == (Verdict.FAIL, ("GRP-010",))
 
@@ -186,15 +175,11 @@ def test_value_that_differs_is_told_in_the_words_of_the_case(run_python: Run) ->
 def test_values_that_have_to_differ_are_told_by_what_came_too_often(
     run_python: Run, values: str, got: str | None
 ) -> None:
-    text = f"""
+    text = trial(f"""
         from conformance.values.json_values import pluck
-
-        @case("ids", requirements=["GRP-010"])
-        def ids(judge: Judge) -> None:
-            '''Ids differ.'''
-            with judge():
-                judge.distinct({values}, "ids")
-    """
+        with judge():
+            judge.distinct({values}, "ids")
+    """)
     failure = run_python(text).failure
     assert (failure and failure.got) == got
 
@@ -215,21 +200,18 @@ def test_requirements_that_blocks_and_case_do_not_share_are_an_error_of_the_case
     assert said in found.reason
 
 
-ERRING = """
-    @case("errs", requirements=["GRP-010"])
-    def errs(judge: Judge, accounts: Accounts, groups: Groups) -> None:
-        '''A case with a mistake in it.'''
-        alice = accounts.new()
-        with judge():
-            raise KeyError(alice.key)
-"""
+ERRING = trial("""
+    alice = accounts.new()
+    with judge():
+        raise KeyError(alice.key)
+""")
 
 
 def test_exception_of_a_case_is_an_error_of_the_suite_with_its_traceback(run_python: Run, tmp_path: Path) -> None:
     found = run_python(ERRING)
     assert (found.verdict, found.failure, found.exchanges) == (Verdict.SUITE_ERROR, None, 1)
     assert found.reason == "KeyError: '$API_KEY_1'"
-    assert f'{tmp_path / "mine.py"}", line 13, in errs' in found.traceback
+    assert f'{tmp_path / "mine.py"}", line 13, in trial' in found.traceback
 
 
 @pytest.mark.parametrize(
@@ -381,21 +363,18 @@ def test_cases_that_trouble_the_provider_renew_the_certificate_or_restart_the_no
     assert "attestation::nobody-chooses-the-report-data" not in alone
 
 
-CHANGED_BY_THE_SECOND = """
+CHANGED_BY_THE_SECOND = trial("""
     from conformance.service.lists import unchanged_list
     from conformance.service.refusal import Refusals
 
-    @case("refused", requirements=["GRP-010"])
-    def refused(judge: Judge, accounts: Accounts, groups: Groups) -> None:
-        '''Refused requests make no group.'''
-        alice = accounts.new()
-        made = groups.creation(alice.key)
-        _, control = groups._session.accept(made)
-        lists = [unchanged_list(groups._session, "list_groups", alice.key)]
-        with judge(), Refusals(groups._session, control=control, unchanged=lists) as refusals:
-            for name in ("first", "second", "third"):
-                refusals.send(made.changed(group_name=name), ["any"])
-"""
+    alice = accounts.new()
+    made = groups.creation(alice.key)
+    _, control = groups._session.accept(made)
+    lists = [unchanged_list(groups._session, "list_groups", alice.key)]
+    with judge(), Refusals(groups._session, control=control, unchanged=lists) as refusals:
+        for name in ("first", "second", "third"):
+            refusals.send(made.changed(group_name=name), ["any"])
+""")
 
 
 def test_refused_request_that_changed_something_is_sought_among_several(run_python: Run, node: TinyNode) -> None:
@@ -416,7 +395,7 @@ def test_refused_request_that_changed_something_is_sought_among_several(run_pyth
 
 
 def test_departure_in_a_block_tells_first_why(run_python: Run, node: TinyNode) -> None:
-    node.faults["add_group"] = lambda asked: refuse(asked) if node.groups.get(asked.key) else node.honest(asked)
+    node.faults["add_group"] = lambda asked: REFUSED(asked) if node.groups.get(asked.key) else node.honest(asked)
     text = TWO_GROUPS.replace('judge("GRP-020")', 'judge("GRP-020", why="an account may have two groups")')
     found = run_python(text)
     assert found.failure is not None
