@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from made_runs import EXCHANGE
@@ -18,10 +19,7 @@ from conformance.verdict import ContractCall, Conversation, ConversationExchange
 
 WALLET = "0x" + "ab" * 32
 OTHER = "0x" + "cd" * 32
-
-
 REFUSAL = '{"title": "Forbidden", "status": 403, "code": "not-permitted", "detail": "no group lists it"}'
-
 LONG_REFUSAL = "no group lists it " * 4 + "at all"
 
 
@@ -43,7 +41,20 @@ def asked(
 
 ALICE = asked("new_account", API_KEY_1=".api_key")
 """The account whose key is the first."""
-ADDED = asked("add_group", by="API_KEY_1", GROUP_2=".group_id")
+
+
+def with_key(operation: str, body: str = "{}", **members: Any) -> ConversationExchange:
+    """A request with the first key, which is alice's where a story begins with her account."""
+    return asked(operation, body, by="API_KEY_1", **members)
+
+
+def to_path(path: str, body: str = "{}", **given: str) -> ConversationExchange:
+    """A request beside the operations of the service."""
+    return replace(asked("", body, **given), url=f"http://127.0.0.1/{path}")
+
+
+ADDED = with_key("add_group", GROUP_2=".group_id")
+LISTED = with_key("list_groups")
 
 
 def steps_of(*exchanges: ConversationExchange) -> tuple[str, ...]:
@@ -55,15 +66,15 @@ CONVERSATION = Conversation(
     exchanges=(
         ALICE,
         asked("new_account", API_KEY_2=".api_key"),
-        asked("list_wallets", by="API_KEY_1", ID_3=".[0].id", ID_4=".[1].id"),
-        asked("add_group", '{"pkp_ids_permitted":["${ID_3}"],"name":"G"}', by="API_KEY_1", GROUP_5=".group_id"),
-        asked("add_group", '{"pkp_ids_permitted":["${ID_4}"]}', by="API_KEY_1", GROUP_6=".group_id"),
-        asked("add_usage_api_key", '{"execute_in_groups":[${GROUP_5}],"can_create_pkps":false}', by="API_KEY_1",
-              API_KEY_7=".usage_api_key"),
+        with_key("list_wallets", ID_3=".[0].id", ID_4=".[1].id"),
+        with_key("add_group", '{"pkp_ids_permitted":["${ID_3}"],"name":"G"}', GROUP_5=".group_id"),
+        with_key("add_group", '{"pkp_ids_permitted":["${ID_4}"]}', GROUP_6=".group_id"),
+        with_key("add_usage_api_key", '{"execute_in_groups":[${GROUP_5}],"can_create_pkps":false}',
+                 API_KEY_7=".usage_api_key"),
         asked("list_groups", by="API_KEY_2"),
-        asked("remove_usage_api_key", '{"usage_api_key":"${API_KEY_7}"}', by="API_KEY_1"),
+        with_key("remove_usage_api_key", '{"usage_api_key":"${API_KEY_7}"}'),
         asked("run_action", '{"jsParams":{"pkpId":"${ID_3}"}}', by="API_KEY_7", status=403, answer=REFUSAL),
-        asked("list_groups", by="API_KEY_1"),
+        LISTED,
     ),
     left_out=2,
     departed=8,
@@ -113,12 +124,8 @@ def test_failures_that_the_story_tells_are_not_told_once_more() -> None:
 
 def test_story_tells_equal_steps_once_and_how_the_clock_was_set() -> None:
     proof = replace(asked("balance"), method="GET", request_headers={"X-Wallet-Auth": "[redacted]"})
-    clocks = [
-        replace(asked("", f'{{"offset_seconds": {offset}}}'), url="http://127.0.0.1/control/clock", operation="")
-        for offset in (0, -60, 301)
-    ]
-    told = story(Conversation((proof, proof, proof, *clocks, proof)))
-    assert told.steps == (
+    clocks = [to_path("control/clock", f'{{"offset_seconds": {offset}}}') for offset in (0, -60, 301)]
+    assert steps_of(proof, proof, proof, *clocks, proof) == (
         "X-Wallet-Auth: balance → 200, {}",
         "(the same 2 more times)",
         "… the node's clock right, the node's clock 60 s behind, the node's clock 301 s ahead",
@@ -127,32 +134,31 @@ def test_story_tells_equal_steps_once_and_how_the_clock_was_set() -> None:
 
 
 def test_wallet_that_an_event_gave_is_named_as_what_it_is() -> None:
-    registered = replace(asked("", TOPICS_2=".result.logs[0].topics[2]"), url="http://127.0.0.1/rpc", operation="")
-    run = asked("run_action", '{"jsParams":{"pkpId":"${TOPICS_2}"}}', by="API_KEY_1", status=403, answer=REFUSAL)
-    told = story(Conversation((asked("new_account", API_KEY_1=".api_key"), registered, run)))
-    assert told.steps[-1] == "alice: run_action jsParams {pkpId:P} → 403, not-permitted: no group lists it"
+    registered = to_path("rpc", TOPICS_2=".result.logs[0].topics[2]")
+    run = with_key("run_action", '{"jsParams":{"pkpId":"${TOPICS_2}"}}', status=403, answer=REFUSAL)
+    told = steps_of(ALICE, registered, run)
+    assert told[-1] == "alice: run_action jsParams {pkpId:P} → 403, not-permitted: no group lists it"
 
 
 def test_address_by_which_a_wallet_was_found_in_a_list_is_its_own() -> None:
     address = "0x" + "1a" * 20
-    made = asked("create_wallet", by="API_KEY_1", WALLET_ADDRESS_2=".wallet_address")
-    listed = asked("list_wallets", by="API_KEY_1", ID_3="[.[] | select(.wallet_address == $WALLET_ADDRESS_2)][0].id")
-    added = asked("add_group", '{"pkp_ids_permitted":["${ID_3}"]}', by="API_KEY_1")
+    made = with_key("create_wallet", WALLET_ADDRESS_2=".wallet_address")
+    listed = with_key("list_wallets", ID_3="[.[] | select(.wallet_address == $WALLET_ADDRESS_2)][0].id")
+    added = with_key("add_group", '{"pkp_ids_permitted":["${ID_3}"]}')
     found = Conversation((ALICE, made, listed, added), names={"WALLET_ADDRESS_2": address, "ID_3": HASH})
     assert story(found).names.shown(address) == "P's address"
 
 
 def test_newest_grant_to_the_key_that_asks_is_told_however_much_it_did_since() -> None:
-    made = asked("add_usage_api_key", by="API_KEY_1", API_KEY_2=".usage_api_key")
-    grant = asked("update_usage_api_key", '{"usage_api_key":"$API_KEY_2"}', by="API_KEY_1")
+    made = with_key("add_usage_api_key", API_KEY_2=".usage_api_key")
+    grant = with_key("update_usage_api_key", '{"usage_api_key":"$API_KEY_2"}')
     more = [asked("create_wallet", f'{{"name":"{n}"}}', by="API_KEY_2") for n in range(20)]
     assert "alice: update_usage_api_key usage_api_key K → 200" in steps_of(ALICE, made, *[grant] * 2, *more)
 
 
 def test_renewal_of_the_certificate_is_told() -> None:
-    renews = replace(asked("rotate", "{}"), url="http://127.0.0.1/control/rotate", operation="")
     quote = replace(asked("quote"), method="GET", operation="")
-    assert "anybody: a renewal of the certificate → 200, {}" in steps_of(quote, renews, *[quote] * 3)
+    assert "anybody: a renewal of the certificate → 200, {}" in steps_of(quote, to_path("control/rotate"), *[quote] * 3)
 
 
 def sent_with(request: ConversationExchange, **headers: str) -> ConversationExchange:
@@ -160,10 +166,9 @@ def sent_with(request: ConversationExchange, **headers: str) -> ConversationExch
     return replace(request, request_headers={name.replace("_", "-"): value for name, value in headers.items()})
 
 
-LISTED = asked("list_groups", by="API_KEY_1")
 CODE = f"main() {{ {'x' * 5000} }}"
-RUN_OF_CODE = asked("run_action", json.dumps({"code": CODE}), by="API_KEY_1")
-CUT_OFF = asked("run_action", json.dumps({"code": f"{CODE[:-1]};"}), by="API_KEY_1")
+RUN_OF_CODE = with_key("run_action", json.dumps({"code": CODE}))
+CUT_OFF = with_key("run_action", json.dumps({"code": f"{CODE[:-1]};"}))
 KEY_MADE = asked("add_usage_api_key", API_KEY_1=".usage_api_key")
 WHOLE_UPDATE = '{"usage_api_key":"${API_KEY_1}","can_create_pkps":true,"execute_in_groups":[1]}'
 LABELLED = asked("update_group", '{"group_id":${GROUP_2},"name":"suite 0123456789"}')
@@ -295,8 +300,8 @@ def test_story_resolves_the_names_that_it_uses() -> None:
 
 
 def test_story_tells_that_an_answer_gives_the_same_group_again() -> None:
-    removed = asked("remove_group", '{"group_id":"${GROUP_2}"}', by="API_KEY_1")
-    listed = asked("list_groups", "${GROUP_2}", by="API_KEY_1")
+    removed = with_key("remove_group", '{"group_id":"${GROUP_2}"}')
+    listed = with_key("list_groups", "${GROUP_2}")
     told = story(Conversation((ALICE, ADDED, removed, ADDED, listed), names={"GROUP_2": "1"}))
     assert told.steps[1:4] == (
         "alice: add_group → 200, G",
@@ -316,7 +321,7 @@ def test_words_that_an_answer_gives_are_told_as_they_are() -> None:
 
 
 def test_long_story_keeps_its_beginning_and_its_end() -> None:
-    renamed = [asked("update_group", f'{{"group_id":"${{GROUP_2}}","name":"{n}"}}', by="API_KEY_1") for n in range(30)]
+    renamed = [with_key("update_group", f'{{"group_id":"${{GROUP_2}}","name":"{n}"}}') for n in range(30)]
     steps = steps_of(ALICE, ADDED, *renamed)
     assert len([step for step in steps if not step.startswith("…")]) == MOST_STEPS
     assert steps[-1] == 'alice: update_group group_id G, name "29" → 200, {}'
@@ -328,13 +333,12 @@ LEFT_THE_OTHER_GROUP = Conversation(
     exchanges=(
         ALICE,
         ADDED,
-        asked("add_group", by="API_KEY_1", GROUP_3=".group_id"),
-        asked("add_action_to_group", f'{{"group_id":"${{GROUP_3}}","action_ipfs_cid":"{CID}"}}', by="API_KEY_1"),
-        asked("remove_action_from_group", f'{{"group_id":"${{GROUP_2}}","hashed_cid":"{hashed_cid(CID)}"}}',
-              by="API_KEY_1"),
-        asked("list_groups", by="API_KEY_1"),
-        asked("create_wallet", by="API_KEY_1"),
-        asked("list_actions", '{"group_id":"${GROUP_3}"}', by="API_KEY_1", answer="[]"),
+        with_key("add_group", GROUP_3=".group_id"),
+        with_key("add_action_to_group", f'{{"group_id":"${{GROUP_3}}","action_ipfs_cid":"{CID}"}}'),
+        with_key("remove_action_from_group", f'{{"group_id":"${{GROUP_2}}","hashed_cid":"{hashed_cid(CID)}"}}'),
+        LISTED,
+        with_key("create_wallet"),
+        with_key("list_actions", '{"group_id":"${GROUP_3}"}', answer="[]"),
     ),
     names={"GROUP_2": "1", "GROUP_3": "2"},
 )  # fmt: skip
@@ -355,8 +359,8 @@ def test_story_tells_what_was_done_with_the_objects_that_were_expected() -> None
 
 
 def test_story_tells_which_request_sent_the_text_that_was_expected() -> None:
-    updated = asked("update_group", '{"group_id":"${GROUP_2}","name":"the new name"}', by="API_KEY_1")
-    others = asked("list_groups", by="API_KEY_1"), asked("add_group", by="API_KEY_1"), asked("list_wallets")
+    updated = with_key("update_group", '{"group_id":"${GROUP_2}","name":"the new name"}')
+    others = LISTED, with_key("add_group"), asked("list_wallets")
     told = Conversation((ALICE, ADDED, *others[:1], updated, *others))
     assert 'alice: update_group group_id G, name "the new name" → 200' in story(told, '{"name":"the new name"}').steps
     assert not [step for step in story(told, '{"group_id":"another name"}').steps if "update_group group_id" in step]
@@ -366,7 +370,7 @@ def test_story_tells_which_request_sent_the_text_that_was_expected() -> None:
 
 def test_story_tells_which_requests_were_answered_with_an_address_that_has_no_name() -> None:
     answers = ["ab", "cd", "ef", "AB", "12", "34"]
-    made = [asked("create_wallet", by="API_KEY_1", answer=f'{{"wallet_address":"0x{each * 20}"}}') for each in answers]
+    made = [with_key("create_wallet", answer=f'{{"wallet_address":"0x{each * 20}"}}') for each in answers]
     told = Conversation((ALICE, *made))
     assert story(told, f"6 different addresses 0x{'ab' * 20}, 2 times").steps == (
         "anybody: new_account → 200, alice",
@@ -392,8 +396,8 @@ def test_run_is_told_by_the_action_whose_code_it_sends() -> None:
     code = "async function main() {}"
     cid = code_cid(code, "ipfs_add_v0") or ""
     made = asked("new_account", '{"d":"bob of a conformance case"}', API_KEY_1=".api_key")
-    listed = asked("add_group", f'{{"cid_hashes_permitted":["{hashed_cid(cid)}"]}}', by="API_KEY_1")
-    run = asked("run_action", f'{{"code":"{code}"}}', by="API_KEY_1", status=403, answer=REFUSAL)
+    listed = with_key("add_group", f'{{"cid_hashes_permitted":["{hashed_cid(cid)}"]}}')
+    run = with_key("run_action", f'{{"code":"{code}"}}', status=403, answer=REFUSAL)
     assert steps_of(made, listed, run) == (
         "… new_account",
         "bob: add_group cid_hashes_permitted [X] → 200",
@@ -402,11 +406,10 @@ def test_run_is_told_by_the_action_whose_code_it_sends() -> None:
 
 
 def test_newest_write_is_told_whatever_it_is_about() -> None:
-    removed = asked("remove_group", '{"group_id":"7"}', by="API_KEY_1")
-    read = asked("list_groups", by="API_KEY_1")
-    refused = asked("remove_group", '{"group_id":"8"}', by="API_KEY_1", status=404, answer=REFUSAL)
-    last = asked("run_action", '{"jsParams":"${ID_2}"}', by="API_KEY_1")
-    assert steps_of(ALICE, removed, read, refused, read, read, last)[-5:] == (
+    removed = with_key("remove_group", '{"group_id":"7"}')
+    refused = with_key("remove_group", '{"group_id":"8"}', status=404, answer=REFUSAL)
+    last = with_key("run_action", '{"jsParams":"${ID_2}"}')
+    assert steps_of(ALICE, removed, LISTED, refused, LISTED, LISTED, last)[-5:] == (
         'alice: remove_group group_id "7" → 200',
         "alice: list_groups → 200, {}",
         'alice: remove_group group_id "8" → 404, not-permitted: no group lists it',
@@ -416,11 +419,10 @@ def test_newest_write_is_told_whatever_it_is_about() -> None:
 
 
 def test_same_request_is_told_with_what_it_was_answered_before() -> None:
-    read = asked("list_actions", by="API_KEY_1", answer='["x"]')
-    others = [asked("list_groups", by="API_KEY_1")] * 2
-    write = asked("remove_action_from_group", '{"group_id":"7"}', by="API_KEY_1")
+    read = with_key("list_actions", answer='["x"]')
+    write = with_key("remove_action_from_group", '{"group_id":"7"}')
     last = replace(read, response_body="[]")
-    assert steps_of(ALICE, *others, read, *others, write, last) == (
+    assert steps_of(ALICE, LISTED, LISTED, read, LISTED, LISTED, write, last) == (
         "anybody: new_account → 200, alice",
         "… 2 list_groups",
         'alice: list_actions → 200, ["x"]',
@@ -431,11 +433,10 @@ def test_same_request_is_told_with_what_it_was_answered_before() -> None:
 
 
 def test_what_is_as_in_an_earlier_step_of_the_same_operation_is_not_told_again() -> None:
-    made = asked("add_usage_api_key", API_KEY_1=".usage_api_key")
     update = '{"usage_api_key":"${API_KEY_1}","can_create_pkps":true,"execute_in_groups":[%s]}'
-    run = asked("run_action", '{"code":"x","jsParams":{"a":1}}', by="API_KEY_1", status=403, answer=LONG_REFUSAL)
+    run = with_key("run_action", '{"code":"x","jsParams":{"a":1}}', status=403, answer=LONG_REFUSAL)
     updates = [asked("update_usage_api_key", update % groups) for groups in ("1", "0")]
-    assert steps_of(made, updates[0], run, updates[1], run)[1:] == (
+    assert steps_of(KEY_MADE, updates[0], run, updates[1], run)[1:] == (
         "anybody: update_usage_api_key usage_api_key K, can_create_pkps, execute_in_groups [1] → 200",
         f'K: run_action code "x", jsParams {{a:1}} → 403, {LONG_REFUSAL}',
         "anybody: update_usage_api_key execute_in_groups [0], else as above → 200",
@@ -444,8 +445,8 @@ def test_what_is_as_in_an_earlier_step_of_the_same_operation_is_not_told_again()
 
 
 def test_answer_that_a_write_left_as_it_was_is_told_as_such() -> None:
-    read = asked("list_actions", by="API_KEY_1", answer='["x"]')
-    write = asked("remove_action_from_group", '{"group_id":"7"}', by="API_KEY_1")
+    read = with_key("list_actions", answer='["x"]')
+    write = with_key("remove_action_from_group", '{"group_id":"7"}')
     refused = replace(write, status=403, response_body=REFUSAL)
     for between, added in ((write, ", as before remove_action_from_group"), (refused, "")):
         assert steps_of(ALICE, read, between, read)[-1] == f'alice: list_actions → 200, ["x"]{added}'
@@ -459,8 +460,7 @@ def test_same_request_of_a_wallet_is_told_with_what_it_was_answered_before() -> 
         replace(asked("balance", answer=answer), request_headers={"X-Wallet-Auth": proof})
         for proof, answer in zip(proofs, ("[1]", "[2]"), strict=True)
     )
-    others = [asked("list_groups", by="API_KEY_1"), asked("list_wallets", by="API_KEY_1")]
-    assert steps_of(first, *others, last) == (
+    assert steps_of(first, LISTED, with_key("list_wallets"), last) == (
         "X-Wallet-Auth: balance → 200, [1]",
         "… list_groups, list_wallets",
         "X-Wallet-Auth: balance → 200, [2]",
@@ -468,11 +468,10 @@ def test_same_request_of_a_wallet_is_told_with_what_it_was_answered_before() -> 
 
 
 def test_same_request_of_another_caller_is_told_where_it_ended_otherwise() -> None:
-    made = [ALICE, asked("add_usage_api_key", by="API_KEY_1", API_KEY_2=".key")]
+    made = [ALICE, with_key("add_usage_api_key", API_KEY_2=".key")]
     refused = asked("run_action", '{"code":"1"}', by="API_KEY_2", status=403, answer=REFUSAL)
-    others = [asked("list_groups", by="API_KEY_1")] * 2
-    last = asked("run_action", '{"code":"1"}', by="API_KEY_1")
-    assert steps_of(*made, *others, refused, *others, last)[-3:] == (
+    last = with_key("run_action", '{"code":"1"}')
+    assert steps_of(*made, LISTED, LISTED, refused, LISTED, LISTED, last)[-3:] == (
         'K: run_action code "1" → 403, not-permitted: no group lists it',
         "… 2 list_groups",
         'alice: run_action code "1" → 200, {}',
@@ -481,10 +480,10 @@ def test_same_request_of_another_caller_is_told_where_it_ended_otherwise() -> No
 
 def test_other_pages_of_the_same_list_are_told() -> None:
     pages = [
-        replace(asked("list_groups", by="API_KEY_1", answer=f"[{n}]"), url=f"http://x/l?page_number={n}&page_size=1")
+        replace(with_key("list_groups", answer=f"[{n}]"), url=f"http://x/l?page_number={n}&page_size=1")
         for n in range(4)
     ]
-    others = [asked("list_actions", by="API_KEY_1")] * 2
+    others = [with_key("list_actions")] * 2
     told = steps_of(ALICE, *pages[:2], *others, *pages[2:])
     assert told[1:4] == (
         "alice: list_groups → 200, [0]",
@@ -495,8 +494,8 @@ def test_other_pages_of_the_same_list_are_told() -> None:
 
 
 def test_requests_at_once_and_restarts_are_marked() -> None:
-    together = [replace(asked("add_action", '{"name":"a"}', by="API_KEY_1"), at_once=True) for _ in range(3)]
-    after = replace(asked("list_actions", by="API_KEY_1", answer="[]"), restarted=True)
+    together = [replace(with_key("add_action", '{"name":"a"}'), at_once=True) for _ in range(3)]
+    after = replace(with_key("list_actions", answer="[]"), restarted=True)
     assert steps_of(ALICE, *together, after) == (
         "anybody: new_account → 200, alice",
         "… 2 add_action at once",
@@ -507,8 +506,8 @@ def test_requests_at_once_and_restarts_are_marked() -> None:
 
 
 def test_restart_stands_between_what_was_asked_before_and_after_it() -> None:
-    reads = [asked("list_groups", by="API_KEY_1"), replace(asked("list_wallets", by="API_KEY_1"), restarted=True)]
-    told = steps_of(ALICE, *reads, *reads, asked("list_actions", by="API_KEY_1", answer="[]"))
+    reads = [LISTED, replace(with_key("list_wallets"), restarted=True)]
+    told = steps_of(ALICE, *reads, *reads, with_key("list_actions", answer="[]"))
     assert told[1:-1] == (
         "… list_groups",
         "(the node is restarted)",
@@ -519,11 +518,9 @@ def test_restart_stands_between_what_was_asked_before_and_after_it() -> None:
 
 
 def test_ids_of_a_request_that_was_not_sent_are_given_by_the_one_before_it() -> None:
-    makes = asked("create_wallet", by="API_KEY_1", ADDRESS_2=".wallet_address")
-    read = replace(
-        asked("list_wallets", ID_3=".[] | select(.a == $ADDRESS_2).id", by="API_KEY_1"), not_sent=True, status=None
-    )
-    put = asked("add_group", '{"pkp_ids_permitted":["${ID_3}"]}', by="API_KEY_1")
+    makes = with_key("create_wallet", ADDRESS_2=".wallet_address")
+    read = replace(with_key("list_wallets", ID_3=".[] | select(.a == $ADDRESS_2).id"), not_sent=True, status=None)
+    put = with_key("add_group", '{"pkp_ids_permitted":["${ID_3}"]}')
     steps = story(Conversation((makes, read, put), departed=2, names={"ID_3": WALLET})).steps
     assert [step.partition(": ")[2] for step in steps] == [
         "create_wallet → 200, P",
@@ -532,7 +529,7 @@ def test_ids_of_a_request_that_was_not_sent_are_given_by_the_one_before_it() -> 
 
 
 def test_folded_steps_say_that_their_key_was_sent_as_bearer() -> None:
-    reads = [asked(name, by="API_KEY_1") for name in ("list_groups", "list_actions", "list_api_keys")]
+    reads = [with_key(name) for name in ("list_groups", "list_actions", "list_api_keys")]
     by_bearer = [replace(one, request_headers={"Authorization": "Bearer ${API_KEY_1}"}) for one in reads]
     assert "… list_groups, list_actions as Bearer" in steps_of(ALICE, *by_bearer)
 
@@ -576,7 +573,7 @@ def test_address_that_came_with_the_key_of_an_account_is_called_its_wallet() -> 
 
 def test_requests_to_the_chain_are_told_by_their_methods() -> None:
     batch = [{"jsonrpc": "2.0", "id": 1, "method": name, "params": []} for name in ("eth_call", "eth_chainId")]
-    asks = replace(asked("", json.dumps(batch), answer="[]"), url="http://127.0.0.1/rpc")
+    asks = replace(to_path("rpc", json.dumps(batch)), response_body="[]")
     assert steps_of(asks, asks, asks) == (
         "… 2 eth_call and eth_chainId",
         "anybody: eth_call and eth_chainId → 200, []",
@@ -603,7 +600,7 @@ def test_transaction_concerns_the_key_whose_hash_it_holds() -> None:
     other = replace(attached, arguments={"usageApiKeyHash": OTHER})
     minted = asked("add_usage_api_key_with_signature", API_KEY_1=".usage_api_key")
     sent = [replace(asked("", f"[{at}]"), contract=call) for at, call in enumerate((other, attached, other))]
-    last = asked("list_groups", by="API_KEY_1", status=401)
+    last = with_key("list_groups", status=401)
     told = story(Conversation((minted, *sent, last), names={"$API_KEY_1's hash": HASH})).steps
     assert told[1:4] == (
         "… setUsageApiKey",
@@ -613,10 +610,10 @@ def test_transaction_concerns_the_key_whose_hash_it_holds() -> None:
 
 
 def test_conversion_belongs_to_every_story_of_its_account_and_repeats_are_counted() -> None:
-    converted = asked("convert_to_chain_secured_account", by="API_KEY_1")
-    added = asked("add_group", '{"name":"g"}', by="API_KEY_1", GROUP_2=".group_id")
-    confirmed = asked("update_group", '{"group_id":"${GROUP_2}"}', by="API_KEY_1")
-    last = asked("remove_group", '{"group_id":"${GROUP_2}"}', by="API_KEY_1")
+    converted = with_key("convert_to_chain_secured_account")
+    added = with_key("add_group", '{"name":"g"}', GROUP_2=".group_id")
+    confirmed = with_key("update_group", '{"group_id":"${GROUP_2}"}')
+    last = with_key("remove_group", '{"group_id":"${GROUP_2}"}')
     assert steps_of(ALICE, converted, added, confirmed, confirmed, confirmed, last)[1:] == (
         "alice: convert_to_chain_secured_account → 200",
         'alice: add_group name "g" → 200, G',
@@ -686,8 +683,8 @@ def test_report_of_a_case_fits_on_a_screen() -> None:
 
 
 def test_long_story_leaves_steps_out_so_that_the_report_fits_on_a_screen() -> None:
-    writes = [asked(f"update_{n}", '{"group_id":"${GROUP_2}"}', by="API_KEY_1") for n in range(20)]
-    reads = [asked(f"list_{n}", by="API_KEY_1") for n in range(20)]
+    writes = [with_key(f"update_{n}", '{"group_id":"${GROUP_2}"}') for n in range(20)]
+    reads = [with_key(f"list_{n}") for n in range(20)]
     between = [one for both in zip(writes, reads, strict=True) for one in both]
     conversation = Conversation((ALICE, ADDED, *between, writes[-1]), names={"GROUP_2": "1"})
     failure = Failure("steps[3]", "a group", "[]", EXCHANGE, conversation=conversation)
@@ -699,6 +696,6 @@ def test_long_story_leaves_steps_out_so_that_the_report_fits_on_a_screen() -> No
 
 def test_a_step_that_is_cut_begins_with_what_the_failure_names() -> None:
     members = {f"member_{number}": [*range(10)] for number in range(12)}
-    updated = asked("update_group", json.dumps({**members, "execute_in_groups": [7]}), by="API_KEY_1")
+    updated = with_key("update_group", json.dumps({**members, "execute_in_groups": [7]}))
     *_, last = story(Conversation((ALICE, updated)), "execute_in_groups with the new group").steps
     assert last.startswith("alice: update_group execute_in_groups [7], member_0 [")
