@@ -48,19 +48,6 @@ def test_refusal_with_control_and_unchanged_state_passes(run: Run, node: TinyNod
     assert reads == ["list_groups", "list_api_keys", "list_groups", "list_api_keys"]
 
 
-def test_refusals_in_a_row_read_the_state_between_them_once(run: Run, node: TinyNode) -> None:
-    outcome = run("""\
-        setup: [{account: alice}]
-        steps:
-          - {call: add_group, id: adds, with: {group_name: g}}
-          - {call: add_group, with: {group_name: 5}, refused: any, control: adds, unchanged: [list_groups]}
-          - {call: add_group, with: {group_name: null}, refused: any, control: adds, unchanged: [list_groups]}
-        """)
-
-    assert outcome.verdict is Verdict.PASS, outcome.reason
-    assert node.paths()[2:7] == ["list_groups", "add_group", "list_groups", "add_group", "list_groups"]
-
-
 NOT_THE_REFUSAL: dict[str, tuple[Fault, str]] = {
     "accepted": (always(200, {"success": True}), "not-refused"),
     **{f"status {status}": (always(status), "wrong-refusal") for status in (400, 401, 404, 422)},
@@ -137,20 +124,6 @@ def test_changed_state_is_charged_to_the_requirement_that_refusals_change_nothin
     outcome = run("requirements: [ERR-140, ERR-150]\n" + about_both)
 
     assert (outcome.properties["problem"], outcome.blamed) == ("state-changed", ("ERR-150",))
-
-
-def test_refused_list_that_holds_items_nevertheless_fails(run: Run, node: TinyNode) -> None:
-    page = [{"id": 1, "name": "g", "description": "d"}]
-    node.faults["list_groups"] = lambda asked: node.honest(asked) if asked.key else Told(401, page)
-
-    outcome = run("""\
-        steps:
-          - account: alice
-          - {list: list_groups, id: with-key}
-          - {call: list_groups, as: nobody, refused: unauthenticated, control: with-key}
-        """)
-
-    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.FAIL, "leaky-refusal")
 
 
 ELSEWHERE = {

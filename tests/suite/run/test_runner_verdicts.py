@@ -9,7 +9,6 @@ from collections.abc import Callable
 import pytest
 from tiny_node import DROP, Asked, Fault, TinyNode, Told, always
 
-from conformance.endpoints.pace import Budget
 from conformance.problems import Mismatch
 from conformance.profile import Profile
 from conformance.run import unanswered
@@ -240,17 +239,6 @@ def test_lack_of_credit_and_patience_is_inconclusive_with_a_hint(
 
     assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.INCONCLUSIVE, problem)
     assert outcome.reason.count(";") >= 2, "cause; got; hint"
-
-
-def test_spent_budget_is_inconclusive_and_sends_no_more_writes(
-    cases_of: Callable[[str], list[Case]], node: TinyNode
-) -> None:
-    (case,) = cases_of(f"steps: [{{account: a}}{', {call: add_group, with: {group_name: x}}' * 5}]")
-    with Target(node.url, Profile(), budget=Budget(3)) as target:
-        outcome = run_case(case, target)
-
-    assert (outcome.verdict, outcome.properties["problem"]) == (Verdict.INCONCLUSIVE, "budget-spent")
-    assert node.paths().count("add_group") == 3
 
 
 @pytest.mark.parametrize(
