@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import exit_code
 from tiny_node import Asked, Fault, TinyNode, Told
 
 from conformance.load.campaign import Campaign, run_campaign
@@ -43,10 +45,14 @@ def clock_is_moved(judge: Judge, node: Node) -> None:
         node.session.call("get_node_chain_config")
 """
 PROFILE = "extends: reference\ncapabilities: [managed_accounts]\n"
+LOAD = ("load", "--pack-dir", "packs", "--profile", "profile.yaml")
+NOBODY = ("--node-url", "http://127.0.0.1:1")
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with packs and a profile."""
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "packs").mkdir()
     (tmp_path / "packs" / "shelf.yaml").write_text(PACK, encoding="utf-8")
     (tmp_path / "packs" / "shelf.py").write_text(CLOCK, encoding="utf-8")
@@ -54,20 +60,22 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def options(place: Path, node: TinyNode) -> Options:
-    return Options(
+def results(place: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((place / "out" / "load.json").read_text(encoding="utf-8"))
+    return found
+
+
+def campaign(place: Path, node: TinyNode, max_spend: int | None = None, **others: Any) -> tuple[int, dict[str, Any]]:
+    options = Options(
         node_url=node.url,
         profile=place / "profile.yaml",
         pack_dirs=(place / "packs",),
         packs=("shelf",),
         results=place / "out",
+        max_spend=max_spend,
     )
-
-
-def campaign(place: Path, node: TinyNode, **others: Any) -> tuple[int, dict[str, Any]]:
-    code = run_campaign(Campaign(options=options(place, node), seed="s", until_flip=True, **others))
-    found: dict[str, Any] = json.loads((place / "out" / "load.json").read_text(encoding="utf-8"))
-    return code, found
+    code = run_campaign(Campaign(options, seed="s", until_flip=True, **others))
+    return code, results(place)
 
 
 def mixed_up(node: TinyNode) -> Fault:
@@ -120,65 +128,58 @@ def test_case_that_fails_alone_does_not_run_under_load(place: Path, node: TinyNo
 
 
 def test_budget_that_is_spent_ends_the_campaign(place: Path, node: TinyNode) -> None:
-    spending = Options(**{**vars(options(place, node)), "max_spend": 3})
-    code = run_campaign(Campaign(options=spending, seed="s", users=2, seconds=60.0))
-    found = json.loads((place / "out" / "load.json").read_text(encoding="utf-8"))
+    code, found = campaign(place, node, max_spend=3, users=2, seconds=60.0)
     assert (code, found["exit_code"]) == (ExitCode.INTERRUPTED, ExitCode.INTERRUPTED)
     assert "3 of 3 cents spent" in found["interrupted"]
 
 
-def command(place: Path, *arguments: str) -> subprocess.Popen[str]:
-    line = [sys.executable, "-m", "conformance", "load", "--pack-dir", "packs", "--profile", "profile.yaml", *arguments]
-    return subprocess.Popen(  # noqa: S603 - our own text
-        line, cwd=place, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
+def started(*arguments: str) -> subprocess.Popen[str]:
+    line = [sys.executable, "-m", "conformance", *LOAD, *arguments]
+    return subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)  # noqa: S603 - our own text
 
 
 def test_signal_ends_the_campaign_with_results(place: Path, node: TinyNode) -> None:
     begun = threading.Event()
     node.faults["list_groups"] = lambda asked: (begun.set(), node.honest(asked))[1]
-    running = command(place, "--pack", "shelf", "--node-url", node.url, "--minutes", "5", "--output", "out")
+    running = started("--pack", "shelf", "--node-url", node.url, "--minutes", "5", "--output", "out")
     assert begun.wait(60)
     running.send_signal(signal.SIGTERM)
     told, _ = running.communicate(timeout=120)
     assert running.returncode == ExitCode.INTERRUPTED, told
-    found = json.loads((place / "out" / "load.json").read_text(encoding="utf-8"))
-    assert found["interrupted"] == "SIGTERM or Ctrl-C"
+    assert results(place)["interrupted"] == "SIGTERM or Ctrl-C"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "said"),
     [
         (
-            ("--pack", "shelf", "--case", "shelf::none", "--node-url", "http://127.0.0.1:1"),
-            2,
+            ["--pack", "shelf", "--case", "shelf::none", "--node-url", "http://127.0.0.1:1"],
             "no case is called 'shelf::none'",
         ),
-        (("--pack", "none", "--node-url", "http://127.0.0.1:1"), 2, "no pack is called 'none'"),
-        (("--users", "0"), 2, "--users: has to be at least 1"),
-        (("--master", "127.0.0.1"), 2, "--master needs --workers K"),
-        (("--worker", "a b"), 2, "--worker: is an address"),
+        ([*NOBODY, "--pack", "shelf,none"], "no pack is called 'none'"),
+        (["--users", "0"], "--users: has to be at least 1"),
+        (["--master", "127.0.0.1"], "--master needs --workers K"),
+        (["--worker", "a b"], "--worker: is an address"),
     ],
 )
-def test_what_cannot_run_is_said_in_one_line(place: Path, arguments: tuple[str, ...], code: int, said: str) -> None:
-    running = command(place, *arguments)
-    told, _ = running.communicate(timeout=120)
-    assert (running.returncode, len(told.splitlines())) == (code, 1), told
+@pytest.mark.usefixtures("place")
+def test_what_cannot_run_is_said_in_one_line(
+    arguments: list[str], said: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert exit_code([*LOAD, *arguments]) == 2
+    told = "".join(capfd.readouterr())
     assert said in told
+    assert len(told.splitlines()) == 1, told
 
 
-def test_packs_are_separated_by_commas(place: Path, node: TinyNode) -> None:
-    running = command(place, "--pack", "shelf,none", "--node-url", node.url)
-    told, _ = running.communicate(timeout=120)
-    assert (running.returncode, "no pack is called 'none'" in told) == (2, True)
-
-
-def test_master_awaits_workers_that_others_start(place: Path, node: TinyNode, free_port: int) -> None:
-    where = f"127.0.0.1:{free_port}"
+@pytest.mark.usefixtures("place")
+def test_master_awaits_workers_that_others_start(node: TinyNode) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        where = f"127.0.0.1:{probe.getsockname()[1]}"
     node_and_pack = ("--node-url", node.url, "--pack", "shelf")
     load = ("--users", "2", "--minutes", "0.05", "--workers", "1", "--output", "out")
-    master = command(place, *node_and_pack, *load, "--master", where)
-    worker = command(place, *node_and_pack, "--worker", where)
+    master = started(*node_and_pack, *load, "--master", where)
+    worker = started(*node_and_pack, "--worker", where)
     told, _ = master.communicate(timeout=120)
     assert master.returncode == ExitCode.CONFORMS, told
     worker.communicate(timeout=120)

@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 import json
+from unittest.mock import Mock
 
 from conformance.load.tally import CaseTally, Tally
 from conformance.verdict import Failure, Outcome, Verdict
-
-
-class Clock:
-    def __init__(self, now: float) -> None:
-        self.now = now
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def outcome(verdict: Verdict, reason: str = "") -> Outcome:
@@ -22,13 +15,13 @@ def outcome(verdict: Verdict, reason: str = "") -> Outcome:
 
 
 def test_tallies_of_workers_add_up_although_their_clocks_differ() -> None:
-    here, there, master = Clock(100.0), Clock(5_000.0), Clock(70.0)
+    here, there, master = (Mock(return_value=now) for now in (100.0, 5_000.0, 70.0))
     first, second, every = Tally(here), Tally(there), Tally(master)
     first.note(outcome(Verdict.PASS))
     first.note(outcome(Verdict.FAIL, "later"))
     second.note(outcome(Verdict.FAIL, "earlier"))
-    there.now += 8
-    here.now += 2
+    there.return_value += 8
+    here.return_value += 2
     for worker in (first, second):
         every.merge(json.loads(json.dumps(worker.take())))
     case = every.cases["pack::case"]
