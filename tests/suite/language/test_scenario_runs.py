@@ -26,25 +26,32 @@ def test_source_has_no_placeholder_left(name: str) -> None:
     assert "main(" in source(name, Profile())
 
 
-def test_source_has_the_names_of_the_profile() -> None:
-    code = source("sign_message", profile(sandbox_api={"namespace": "{title}Box", "sign_message": "sign"}))
-    assert 'ServiceBox.sign({ ...{ "pkpId": params["pkpId"] }, message: params.message })' in code
-
-
-def test_source_passes_its_values_one_after_the_other_where_calls_take_them_so() -> None:
-    code = source("sign_message", profile(sandbox_api={"namespace": "vault", "arguments": "positional"}))
-    assert "((call) => vault.signMessage(...Object.values(call)))({ ...{" in code
+@pytest.mark.parametrize(
+    ("stated", "code"),
+    [
+        (
+            {"sandbox_api": {"namespace": "{title}Box", "sign_message": "sign"}},
+            'ServiceBox.sign({ ...{ "pkpId": params["pkpId"] }, message: params.message })',
+        ),
+        (
+            {"sandbox_api": {"namespace": "vault", "arguments": "positional"}},
+            "((call) => vault.signMessage(...Object.values(call)))({ ...{",
+        ),
+        (
+            {"pkp_selection": {"named_by": "js_params_member", "member": "wallet"}},
+            "Service.Actions.signMessage({ ...{}, message: params.message })",
+        ),
+    ],
+    ids=["names of the profile", "values one after the other", "nodes that read the wallet themselves"],
+)
+def test_source_calls_the_sandbox_as_the_profile_says(stated: dict[str, JsonValue], code: str) -> None:
+    assert code in source("sign_message", profile(**stated))
 
 
 def test_source_begins_with_the_prelude_where_it_calls_the_sandbox() -> None:
     stated = profile(sandbox_api={"namespace": "Calls", "prelude": "const Calls = {};"})
     assert source("sign_message", stated).startswith("const Calls = {};\n")
     assert "Calls" not in source("echo", stated)
-
-
-def test_source_leaves_the_wallet_to_nodes_that_read_it_themselves() -> None:
-    code = source("sign_message", profile(pkp_selection={"named_by": "js_params_member", "member": "wallet"}))
-    assert "Service.Actions.signMessage({ ...{}, message: params.message })" in code
 
 
 def test_source_with_a_mark_is_the_source_and_a_comment() -> None:
@@ -81,7 +88,10 @@ def test_parameters_name_the_wallet_as_the_profile_says() -> None:
         ("text", '{"a":1}', {"a": 1}),
         ("text", "0x12", "0x12"),
         ("text", None, None),
+        ("text", "[[1]]", [[1]]),
+        *(("text", no_json, no_json) for no_json in ("[1,", "[" * 100_000, '{"a":' * 100_000, "9" * 5_000)),
     ],
+    ids=lambda value: str(value)[:20],
 )
 def test_returned_undoes_the_form_of_the_response(form: str, response: JsonValue, value: JsonValue) -> None:
     assert returned(response, form) == value
