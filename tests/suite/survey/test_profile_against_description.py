@@ -10,18 +10,15 @@ from conformance.doctor import State, first_look
 from conformance.doctor.described import fits_description
 from conformance.selftest.tools.serving import target_node
 from conformance.service.session import Session
-from reference_node.node import Node
 
 TEXTS: dict[str, JsonValue] = {"wire": {"requests": {"group_id_form": "decimal_string"}}}
 
 
-def unaltered(_: Node) -> None:
-    """The reference node."""
-
-
-@pytest.mark.parametrize(("choice", "profile"), [("", {}), ("ids_as_texts", TEXTS)])
-def test_profile_that_fits_is_well(choice: str, profile: dict[str, JsonValue]) -> None:
-    with target_node(altered(CHOICES[choice]) if choice else unaltered, "1", profile) as target:
+@pytest.mark.parametrize(
+    ("choices", "profile"), [([], {}), (["ids_as_texts"], TEXTS)], ids=["the reference node", "ids as texts"]
+)
+def test_profile_that_fits_is_well(choices: list[str], profile: dict[str, JsonValue]) -> None:
+    with target_node(altered(*map(CHOICES.__getitem__, choices)), "1", profile) as target:
         found = fits_description(Session(target, "fits"))
     assert found is not None
     assert (found.state, found.tells_run) == (State.WELL, False), found.found

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 
 import pytest
-from stranger import CHOICES, DEVIATIONS, altered
+from stranger import CHOICES, DEVIATIONS, Part, altered
 
 from conformance.selftest.tools.serving import target_node
 from conformance.survey import Asker, Notes, read, try_out
@@ -14,15 +14,19 @@ from conformance.survey.described import DescribedApi
 PATHS = "wire.operations.method_and_path"
 
 
-@pytest.fixture(scope="module")
-def notes() -> Iterator[Notes]:
-    """What `init --try` sees of the stranger."""
-    with target_node(altered(*CHOICES.values()), "0") as target:
-        seen = Notes()
+def surveyed(parts: Mapping[str, Part]) -> Notes:
+    """What `init --try` sees of a node with these parts."""
+    notes = Notes()
+    with target_node(altered(*parts.values()), "0") as target:
         ask = Asker(target)
-        read(ask, seen)
-        try_out(ask, seen)
-        yield seen
+        read(ask, notes)
+        try_out(ask, notes)
+    return notes
+
+
+@pytest.fixture(scope="module")
+def notes() -> Notes:
+    return surveyed(CHOICES)
 
 
 @pytest.mark.parametrize(
@@ -52,21 +56,16 @@ def test_survey_sees_what_the_stranger_does(notes: Notes, key: str, value: objec
 
 
 def test_survey_sees_past_what_the_stranger_breaks() -> None:
-    with target_node(altered(*DEVIATIONS.values()), "0") as target:
-        notes = Notes()
-        ask = Asker(target)
-        read(ask, notes)
-        try_out(ask, notes)
-
-    seen = {key: note.value for key, note in notes.seen.items()}
+    seen = {key: note.value for key, note in surveyed(DEVIATIONS).seen.items()}
     assert seen["wire.requests.pkp_id_form"] == "address"
     assert seen["exec.pkp_selection.named_by"] == "sandbox_call", "a usage key runs what the account key may not"
     assert seen["exec.run_without_pkp"] == "action_only"
     assert seen["semantics.list_order_in_group"] == "adding", "wallets were put into groups by their addresses"
 
 
-def document(paths: dict[str, object], **more: object) -> DescribedApi:
-    return DescribedApi({"openapi": "3.1.0", "paths": paths, **more}, "http://node.example/core/v1/openapi.json")
+def described(paths: dict[str, object], **schemas: object) -> DescribedApi:
+    document = {"openapi": "3.1.0", "paths": paths, "components": {"schemas": schemas}}
+    return DescribedApi(document, "http://node.example/core/v1/openapi.json")
 
 
 def body(schema: object) -> dict[str, object]:
@@ -75,35 +74,39 @@ def body(schema: object) -> dict[str, object]:
 
 def test_described_operation_is_known_by_its_members_whatever_its_path_is_called() -> None:
     schema = {"type": "object", "properties": {"group_id": {}, "pkp_id": {}}}
-    api = document({"/core/v1/a": {"put": body(schema)}, "/core/v1/remove_pkp_from_group": {"post": body(schema)}})
+    api = described({"/core/v1/a": {"put": body(schema)}, "/core/v1/remove_pkp_from_group": {"post": body(schema)}})
 
     assert api.candidates("add_pkp_to_group", "POST /add_pkp_to_group") == ["PUT /a"]
 
 
 def test_described_members_are_read_through_references_and_parts() -> None:
-    schemas = {
-        "Labels": {"properties": {"handle": {"type": "string"}, "blurb": {"type": ["string", "null"]}}},
-        "New": {"allOf": [{"$ref": "#/components/schemas/Labels"}], "properties": {"email": {"type": "string"}}},
-    }
-    api = document(
-        {"/core/v1/new_account": {"post": body({"$ref": "#/components/schemas/New"})}}, components={"schemas": schemas}
+    api = described(
+        {"/core/v1/new_account": {"post": body({"$ref": "#/components/schemas/New"})}},
+        Labels={"properties": {"handle": {"type": "string"}, "blurb": {"type": ["string", "null"]}}},
+        New={"allOf": [{"$ref": "#/components/schemas/Labels"}], "properties": {"email": {"type": "string"}}},
     )
 
     assert api.labels("new_account") == ("handle", "blurb", "email")
 
 
 def test_description_that_leads_to_itself_tells_nothing() -> None:
-    schemas = {"A": {"$ref": "#/components/schemas/A"}}
-    api = document({"/core/v1/a": {"post": body({"$ref": "#/components/schemas/A"})}}, components={"schemas": schemas})
+    to_itself = {"$ref": "#/components/schemas/A"}
+    api = described({"/core/v1/a": {"post": body(to_itself)}}, A=to_itself)
 
     assert api.labels("a") is None
 
 
 @pytest.mark.parametrize(
-    ("stated", "sent"), [("string", "7"), ("integer", 7), (["integer", "string"], 7), ("boolean", 7), (None, 7)]
+    ("schema", "sent"),
+    [
+        ({"type": "string"}, "7"),
+        ({"type": "integer"}, 7),
+        ({"type": ["integer", "string"]}, 7),
+        ({"type": "boolean"}, 7),
+        ({}, 7),
+    ],
 )
-def test_whole_number_is_sent_in_the_type_that_is_described(stated: object, sent: object) -> None:
-    schema = {"properties": {"group_id": {} if stated is None else {"type": stated}}}
-    api = document({"/core/v1/a": {"post": body(schema)}})
+def test_whole_number_is_sent_in_the_type_that_is_described(schema: object, sent: object) -> None:
+    api = described({"/core/v1/a": {"post": body({"properties": {"group_id": schema}})}})
 
     assert api.fitted("a", {"group_id": 7, "name": "x"}) == {"group_id": sent, "name": "x"}
