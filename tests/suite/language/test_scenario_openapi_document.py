@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from http_server import Answer, Request, serve
@@ -37,14 +37,13 @@ def session(pages: dict[str, Page]) -> Iterator[Session]:
         yield Session(target, "versioning::only")
 
 
-def whole_document() -> dict[str, dict[str, dict[str, object]]]:
-    document: dict[str, dict[str, dict[str, object]]] = {"info": {"title": {}, "version": {}}, "paths": {}}
-    document.update({"openapi": "3.1.0", "info": {"title": "T", "version": "1"}})  # type: ignore[dict-item]
+def whole_document() -> dict[str, Any]:
+    paths: dict[str, dict[str, object]] = {}
     for name in OPEN | OF_ACCOUNTS:
         operation = resolve(Profile(), name)
         described = {"responses": {"200": {"description": "d"}}}
-        document["paths"].setdefault(operation.path, {})[operation.method.lower()] = described
-    return document
+        paths.setdefault(operation.path, {})[operation.method.lower()] = described
+    return {"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "paths": paths}
 
 
 def json_page(value: object) -> Page:
@@ -53,7 +52,7 @@ def json_page(value: object) -> Page:
 
 def referring(reference: str, **schemas: object) -> Page:
     """A document in which the answer of an endpoint refers to this schema."""
-    document = copy.deepcopy(whole_document())
+    document = whole_document()
     content = {"application/json": {"schema": {"$ref": reference}}}
     document["paths"]["/core/v1/add_group"]["post"] = {"responses": {"200": {"description": "d", "content": content}}}
     return json_page({**document, "components": {"schemas": schemas}})
@@ -87,49 +86,41 @@ def test_document_without_a_served_further_endpoint_is_told(session: Session, pa
 HTML = {"content-type": "text/html; charset=utf-8"}
 
 
-@pytest.mark.parametrize(
-    "served",
-    [
-        {f"GET {VIEWER}": (200, HTML, f"<script>show('{DESCRIPTION}')</script>")},
-        {
-            f"GET {VIEWER}": (308, {"location": f"{VIEWER}/"}, ""),
-            f"GET {VIEWER}/": (200, HTML, '<SCRIPT async src="./start.js"></SCRIPT>'),
-            f"GET {VIEWER}/start.js": (200, {"content-type": "text/javascript"}, f"url: '{DESCRIPTION}'"),
-        },
-        {
-            f"GET {VIEWER}": (303, {"location": f"{VIEWER}/index.html"}, ""),
-            f"GET {VIEWER}/index.html": (200, HTML, '<script>show({configUrl: "./config.json"})</script>'),
-            f"GET {VIEWER}/config.json": json_page({"url": "../openapi.json"}),
-        },
-        {
-            f"GET {VIEWER}": (200, HTML, '<script src="swagger-ui/start.js"></script>'),
-            f"GET {VIEWER}/start.js": (200, {"content-type": "text/javascript"}, "ui({'configUrl': '/config'})"),
-            "GET /config": json_page({"urls": [{"url": DESCRIPTION}]}),
-        },
-        {
-            f"GET {VIEWER}": (302, {"location": f"{VIEWER}/?url=%2Fcore%2Fv1%2Fopenapi.json"}, ""),
-            f"GET {VIEWER}/?url=%2Fcore%2Fv1%2Fopenapi.json": (200, HTML, "<p>a viewer</p>"),
-        },
-        {
-            f"GET {VIEWER}": (303, {"location": f"{VIEWER}/"}, ""),
-            f"GET {VIEWER}/": (200, HTML, '<base href="../"><script src="start.js"></script>'),
-            f"GET {VIEWER.rpartition('/')[0]}/start.js": (200, {}, f"url: '{DESCRIPTION}'"),
-        },
-        {
-            f"GET {VIEWER}": (200, HTML, '<script src="swagger-ui/start.js"></script>'),
-            f"GET {VIEWER}/start.js": (200, {}, f"show({{swaggerDoc: {json.dumps(whole_document())}}})"),
-        },
-    ],
-    ids=[
-        "by-itself",
-        "by-a-script-after-a-redirect",
-        "by-configuration",
-        "by-a-scripts-configuration",
-        "by-address",
-        "by-a-script-from-the-base-of-the-page",
-        "by-holding-it",
-    ],
-)
+VIEWERS: dict[str, dict[str, Page]] = {
+    "by itself": {f"GET {VIEWER}": (200, HTML, f"<script>show('{DESCRIPTION}')</script>")},
+    "by a script after a redirect": {
+        f"GET {VIEWER}": (308, {"location": f"{VIEWER}/"}, ""),
+        f"GET {VIEWER}/": (200, HTML, '<SCRIPT async src="./start.js"></SCRIPT>'),
+        f"GET {VIEWER}/start.js": (200, {"content-type": "text/javascript"}, f"url: '{DESCRIPTION}'"),
+    },
+    "by configuration": {
+        f"GET {VIEWER}": (303, {"location": f"{VIEWER}/index.html"}, ""),
+        f"GET {VIEWER}/index.html": (200, HTML, '<script>show({configUrl: "./config.json"})</script>'),
+        f"GET {VIEWER}/config.json": json_page({"url": "../openapi.json"}),
+    },
+    "by a scripts configuration": {
+        f"GET {VIEWER}": (200, HTML, '<script src="swagger-ui/start.js"></script>'),
+        f"GET {VIEWER}/start.js": (200, {"content-type": "text/javascript"}, "ui({'configUrl': '/config'})"),
+        "GET /config": json_page({"urls": [{"url": DESCRIPTION}]}),
+    },
+    "by address": {
+        f"GET {VIEWER}": (302, {"location": f"{VIEWER}/?url=%2Fcore%2Fv1%2Fopenapi.json"}, ""),
+        f"GET {VIEWER}/?url=%2Fcore%2Fv1%2Fopenapi.json": (200, HTML, "<p>a viewer</p>"),
+    },
+    "by a script from the base of the page": {
+        f"GET {VIEWER}": (303, {"location": f"{VIEWER}/"}, ""),
+        f"GET {VIEWER}/": (200, HTML, '<base href="../"><script src="start.js"></script>'),
+        f"GET {VIEWER.rpartition('/')[0]}/start.js": (200, {}, f"url: '{DESCRIPTION}'"),
+    },
+    "by holding it": {
+        f"GET {VIEWER}": (200, HTML, '<script src="swagger-ui/start.js"></script>'),
+        f"GET {VIEWER}/start.js": (200, {}, f"show({{swaggerDoc: {json.dumps(whole_document())}}})"),
+    },
+}
+"""What is served, by the way in which the viewer refers to the description."""
+
+
+@pytest.mark.parametrize("served", VIEWERS.values(), ids=VIEWERS)
 def test_viewer_that_refers_to_the_description_passes(
     session: Session, pages: dict[str, Page], served: dict[str, Page]
 ) -> None:
