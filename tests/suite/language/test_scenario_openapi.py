@@ -63,22 +63,18 @@ def test_operations_are_found_below_their_servers(path: str, servers: list[dict[
 @pytest.mark.parametrize(
     ("url", "server", "path", "found"),
     [
-        ("http://node.invalid", "/core/v1", "/core/v1/new_account", "/core/v1/core/v1/new_account"),
-        ("http://node.invalid", "http://node.invalid/core/v1", "/core/v1/x", "/core/v1/core/v1/x"),
-        ("http://node.invalid/behind", "/behind/core/v1", "/new_account", "/core/v1/new_account"),
-        ("http://node.invalid/behind", "http://node.invalid/behind", "/core/v1/x", "/core/v1/x"),
-        ("http://node.invalid", "/{version}", "/core/v1/x", "/core/v1/x"),
-        ("http://node.invalid", "http://elsewhere.invalid/v2", "/core/v1/x", "/core/v1/x"),
+        ("http://node.invalid", "/core/v1", "/core/v1/new_account", {"/core/v1/core/v1/new_account"}),
+        ("http://node.invalid", "http://node.invalid/core/v1", "/core/v1/x", {"/core/v1/core/v1/x"}),
+        ("http://node.invalid/behind", "/behind/core/v1", "/new_account", {"/core/v1/new_account"}),
+        ("http://node.invalid/behind", "http://node.invalid/behind", "/core/v1/x", {"/core/v1/x"}),
+        ("http://node.invalid", "/{version}", "/core/v1/x", {"/core/v1/x", "/{version}/core/v1/x"}),
+        ("http://node.invalid", "http://elsewhere.invalid/v2", "/core/v1/x", {"/core/v1/x", "/v2/core/v1/x"}),
     ],
 )
-def test_paths_stand_behind_their_servers(url: str, server: str, path: str, found: str) -> None:
+def test_paths_stand_behind_their_servers(url: str, server: str, path: str, found: set[str]) -> None:
     document = {"openapi": "3.1.0", "servers": [{"url": server}], "paths": {path: {"get": {}}}}
-    assert ("GET", found) in Description(document, f"{url}/core/v1/openapi.json").operations
-
-
-def test_complete_path_behind_a_server_with_the_prefix_is_another_endpoint() -> None:
-    servers = [{"url": "/core/v1"}]
-    assert ("POST", "/core/v1/new_account") not in description(servers=servers).operations
+    operations = Description(document, f"{url}/core/v1/openapi.json").operations
+    assert {*operations} == {("GET", place) for place in found}
 
 
 def test_operations_are_only_what_is_named_like_a_method() -> None:
@@ -178,7 +174,7 @@ def body(**properties: Any) -> dict[str, Any]:
             "remove_group",
             {"group_id": {"type": "integer"}},
             '"group_id": "1"',
-        ),  # a form that the specification leaves open
+        ),  # a form left open
     ],
 )
 def test_body_that_the_description_rules_out(operation: str, described_as: dict[str, Any], member: str) -> None:
