@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from conformance.language.scope import Account, Scope
 from conformance.language.templates import CompileContext, compile_value
 from conformance.language.vocabulary import standard
 from conformance.profile import Profile, value_at
+from conformance.run.case import Case
 from conformance.run.loader import load_pack
 from conformance.run.reference import text as reference
 from conformance.run.schema import SCHEMA, pack_schema, text
@@ -66,22 +68,18 @@ def test_published_schema_takes_the_example_and_refuses_a_step_of_two_kinds() ->
     ],
     ids=["account as control, no credential", "read without unchanged", "list as control"],
 )
-def test_refusal_with_enough_proof_loads(tmp_path: Path, step: str) -> None:
-    path = tmp_path / "trial.yaml"
+def test_refusal_with_enough_proof_loads(only_case: Callable[[str], Case], step: str) -> None:
     steps = ["{account: a, id: made}", "{call: list_groups, id: listed}", "{list: list_groups, id: paged}", step]
-    path.write_text(HEAD + "    steps:\n" + "".join(f"      - {one}\n" for one in steps), encoding="utf-8")
-
-    assert len(load_pack(path)) == 1
+    assert only_case(HEAD + "    steps:\n" + "".join(f"      - {one}\n" for one in steps)).id == "trial::one"
 
 
-def test_timestamps_and_numbers_keep_their_text_and_type(tmp_path: Path) -> None:
-    path = tmp_path / "trial.yaml"
-    path.write_text(f"{HEAD}    each: [{{id: a, when: 2026-01-01, n: 1, f: 1.5, b: true, z: null, t: '1'}}]\n"
-                    "    steps: [{account: x}, {call: list_groups}]\n", encoding="utf-8")  # fmt: skip
-    (case,) = load_pack(path)
-    scope = Scope(lambda _: None, {})
+def test_timestamps_and_numbers_keep_their_text_and_type(only_case: Callable[[str], Case]) -> None:
+    case = only_case(
+        f"{HEAD}    each: [{{id: a, when: 2026-01-01, n: 1, f: 1.5, b: true, z: null, t: '1'}}]\n"
+        "    steps: [{account: x}, {call: list_groups}]\n"
+    )
 
-    values = {name: template(scope) for name, template in case.row.items()}
+    values = {name: template(Scope(lambda _: None, {})) for name, template in case.row.items()}
 
     assert values == {"when": "2026-01-01", "n": 1, "f": 1.5, "b": True, "z": None, "t": "1"}
 
