@@ -56,16 +56,6 @@ def test_empty_file_is_refused(tmp_path: Path) -> None:
         load_pack(path)
 
 
-def test_pack_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Unreadable, match="none"):
-        load_pack(tmp_path / "none.yaml")
-
-
-def test_folder_that_is_none_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Unreadable, match="folder"):
-        load([tmp_path / "none"])
-
-
 def test_two_packs_of_one_name_are_refused(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
@@ -115,10 +105,6 @@ cases:
 """
 
 
-def marked_lines(text: str) -> list[int]:
-    return [number for number, line in enumerate(text.splitlines(), 1) if "# <- " in line]
-
-
 def test_all_faults_of_a_pack_are_told_at_once(tmp_path: Path) -> None:
     path = tmp_path / "trial.yaml"
     path.write_text(SEVERAL, encoding="utf-8")
@@ -126,7 +112,8 @@ def test_all_faults_of_a_pack_are_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(LoadProblems) as caught:
         load_pack(path)
 
-    assert [problem.line for problem in caught.value.problems] == marked_lines(SEVERAL)
+    marked = [number for number, line in enumerate(SEVERAL.splitlines(), 1) if "# <- " in line]
+    assert [problem.line for problem in caught.value.problems] == marked
     assert str(caught.value).splitlines()[0].startswith(f"{path}:3: ")
     assert str(caught.value).splitlines()[-1] == "12 errors in 1 file"
 
