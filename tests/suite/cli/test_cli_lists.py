@@ -11,9 +11,10 @@ import pytest
 from conformance.cli import main
 from conformance.profile.publish import SCHEMA_FILE
 
+pytestmark = pytest.mark.usefixtures("shelf")
 
-def test_packs_lists_every_case_with_its_requirements(shelf: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert shelf.is_dir()
+
+def test_packs_lists_every_case_with_its_requirements(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["packs"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "shelf (3 cases)",
@@ -23,8 +24,7 @@ def test_packs_lists_every_case_with_its_requirements(shelf: Path, capsys: pytes
     ]
 
 
-def test_help_of_packs_names_every_member_of_its_json(shelf: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert shelf.is_dir()
+def test_help_of_packs_names_every_member_of_its_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["packs", "--json"]) == 0
     members = json.loads(capsys.readouterr().out)[0]
     with pytest.raises(SystemExit):
@@ -43,7 +43,6 @@ def test_packs_of_the_users_own_are_listed_too(shelf: Path, tmp_path: Path, caps
 
 
 def test_packs_are_narrowed_as_a_run_is(shelf: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert shelf.is_dir()
     assert main(["packs", "--family", "ACC", "--level", "must", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == [
         {
@@ -66,8 +65,7 @@ def test_broken_pack_is_told_with_its_line(shelf: Path, capsys: pytest.CaptureFi
     assert capsys.readouterr().err.startswith(f"{shelf / 'shelf.yaml'}:3: ")
 
 
-def test_requirement_is_told_with_its_checks(shelf: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert shelf.is_dir()
+def test_requirement_is_told_with_its_checks(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["requirements", "--family", "ACC", "--family", "LIST", "--family", "FLOW"]) == 0
     text = capsys.readouterr().out
     assert (
@@ -84,8 +82,7 @@ def test_requirement_is_told_with_its_checks(shelf: Path, capsys: pytest.Capture
     assert "  LIST      10: 1 covered, 9 not yet covered\n" in text
 
 
-def test_requirement_covered_in_part_tells_what_is_missing(shelf: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert shelf.is_dir()
+def test_requirement_covered_in_part_tells_what_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["requirements", "--family", "PKP", "--uncovered"]) == 0
     text = capsys.readouterr().out
     assert "    covered in part; missing: that nothing is persisted" in text
@@ -93,8 +90,7 @@ def test_requirement_covered_in_part_tells_what_is_missing(shelf: Path, capsys: 
     assert "ACC-070" not in capsys.readouterr().out
 
 
-def test_requirements_as_json_are_all_of_them(shelf: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert shelf.is_dir()
+def test_requirements_as_json_are_all_of_them(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["requirements", "--json"]) == 0
     found = {entry["id"]: entry for entry in json.loads(capsys.readouterr().out)}
     assert len(found) == 568
