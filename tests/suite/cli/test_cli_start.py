@@ -38,20 +38,21 @@ def loaded_by(module: str, *arguments: str) -> set[str]:
     return loaded & packages_distributions().keys() - OWN
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["run", "--help"]], ids=" ".join)
-def test_suite_tells_of_itself_without_any_library(arguments: list[str]) -> None:
-    assert loaded_by("conformance.cli", *arguments) == set()
+@pytest.mark.parametrize(
+    ("module", "arguments"),
+    [
+        *(("conformance.cli", line) for line in ("--version", "--help", "run --help")),
+        *(("reference_node.cli", line) for line in ("--version", "--help", "serve --help")),
+    ],
+)
+def test_command_tells_of_itself_without_any_library(module: str, arguments: str) -> None:
+    assert loaded_by(module, *arguments.split()) == set()
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["serve", "--help"]], ids=" ".join)
-def test_node_tells_of_itself_without_any_library(arguments: list[str]) -> None:
-    assert loaded_by("reference_node.cli", *arguments) == set()
-
-
-@pytest.mark.parametrize("arguments", [["requirements"], ["requirements", "--silent"]], ids=" ".join)
-def test_requirements_are_listed_without_what_runs_cases(arguments: list[str]) -> None:
+@pytest.mark.parametrize(
+    "arguments",
+    [["requirements"], ["requirements", "--silent"], ["profile", "check", str(REFERENCE_FILE)]],
+    ids=["requirements", "silent requirements", "profile that states everything"],
+)
+def test_catalogue_and_profile_are_read_without_what_runs_cases(arguments: list[str]) -> None:
     assert loaded_by("conformance.cli", *arguments) <= MODELS_AND_YAML
-
-
-def test_profile_that_states_everything_is_checked_without_loading_packs() -> None:
-    assert loaded_by("conformance.cli", "profile", "check", str(REFERENCE_FILE)) <= MODELS_AND_YAML
