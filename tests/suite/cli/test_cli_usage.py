@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from command_line import exit_code
 
-from conformance import cli
 from conformance.report import ExitCode
 
 
@@ -51,28 +48,9 @@ def test_usage_error_is_one_line_and_ends_with_2(
     assert printed.out == ""
 
 
-@pytest.mark.parametrize("argv", [["--help"], ["run", "--help"], ["profile", "--help"], ["requirements", "--help"]])
-def test_help_ends_with_0(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert exit_code(argv) == 0
-    assert "usage: service-conformance" in capsys.readouterr().out
-
-
 def test_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code(["--version"]) == 0
     assert capsys.readouterr().out == f"service-conformance {version('service-conformance')}\n"
-
-
-def test_selftest_takes_its_arguments_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    taken: list[Sequence[str]] = []
-
-    def main(arguments: Sequence[str]) -> int:
-        taken.append(arguments)
-        return 7
-
-    modules = SimpleNamespace(main=main, require_node=lambda _: None)
-    monkeypatch.setattr(cli, "import_module", lambda _: modules)
-    assert cli.main(["selftest", "--mutant", "x", "--help"]) == 7
-    assert taken == [["--mutant", "x", "--help"]]
 
 
 @pytest.mark.parametrize("command", [["profile", "check"], ["packs", "--pack-dir"]])
