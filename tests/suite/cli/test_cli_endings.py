@@ -24,18 +24,23 @@ def crash(_arguments):
 conformance.cli._main = crash
 sys.exit(main())
 """
+WITHOUT_ROOM = """
+import resource, signal, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+sys.dont_write_bytecode = True  # Python would keep the half of it that fits
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+"""
 LEAVING = CRASHING.replace('KeyError("sk_live_secret")', 'SystemExit("some library says no")')
 
 
-def ended(*arguments: str, path: Path | None = None, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """A process of Python that finds modules at a path first, with a folder for temporary files."""
-    variables = dict(os.environ) | ({"PYTHONPATH": str(path)} if path else {}) | ({"TMPDIR": str(cwd)} if cwd else {})
+def ended(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """A process of Python, with a folder for temporary files and these variables."""
     return subprocess.run(  # noqa: S603 - our own text
         [sys.executable, *arguments],
         capture_output=True,
         text=True,
         check=False,
-        env=variables,
+        env=os.environ | variables | {"TMPDIR": str(folder)},
         stdin=subprocess.DEVNULL,
     )
 
@@ -51,7 +56,7 @@ def traceback_told(line: str) -> str:
 
 
 def test_crash_is_told_in_one_line_and_ends_with_70(tmp_path: Path) -> None:
-    done = ended("-c", CRASHING, cwd=tmp_path)
+    done = ended(tmp_path, "-c", CRASHING)
     assert (done.returncode, done.stdout) == (CRASHED, "")
     assert done.stderr.startswith(
         "service-conformance: crashed with KeyError at <string>:7: this is a fault of the suite"
@@ -61,17 +66,14 @@ def test_crash_is_told_in_one_line_and_ends_with_70(tmp_path: Path) -> None:
 
 
 def test_crash_without_room_for_its_traceback_ends_with_70(tmp_path: Path) -> None:
-    limited = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\nimport signal, sys\n"
-    limited += "sys.dont_write_bytecode = True\n"  # Python would keep the half of it that fits
-    ignored = "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-    done = ended("-c", limited + ignored + CRASHING, cwd=tmp_path)
+    done = ended(tmp_path, "-c", WITHOUT_ROOM + CRASHING)
     assert done.returncode == CRASHED
     assert "; its traceback cannot be written: " in done.stderr
     assert done.stderr.count("\n") == 1
 
 
 def test_library_that_ends_the_process_gives_no_verdict(tmp_path: Path) -> None:
-    assert ended("-c", LEAVING, cwd=tmp_path).returncode == CRASHED
+    assert ended(tmp_path, "-c", LEAVING).returncode == CRASHED
 
 
 @pytest.mark.parametrize(
@@ -84,7 +86,7 @@ def test_library_that_ends_the_process_gives_no_verdict(tmp_path: Path) -> None:
 )
 def test_module_that_cannot_be_loaded_ends_with_70(broken: str, arguments: list[str], tmp_path: Path) -> None:
     (tmp_path / f"{broken}.py").write_text("raise RuntimeError('broken')\n", encoding="utf-8")
-    done = ended("-m", *arguments, path=tmp_path, cwd=tmp_path)
+    done = ended(tmp_path, "-m", *arguments, PYTHONPATH=str(tmp_path))
     assert (done.returncode, done.stdout) == (CRASHED, "")
     assert "RuntimeError: broken" in traceback_told(done.stderr)
 
