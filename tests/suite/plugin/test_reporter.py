@@ -67,20 +67,23 @@ def test_time_left_is_not_told_from_hardly_any_case(clock: Clock) -> None:
 class Run:
     """A reporter that listens to cases as they end."""
 
-    def __init__(self, clock: Clock, *, terminal: bool) -> None:
+    def __init__(
+        self, clock: Clock, *cases: str, terminal: bool = False, settle_seconds: float = 0.0, at_once: int = 1
+    ) -> None:
         self.text = StringIO()
         self.reporter = Reporter(Console(file=self.text, force_terminal=terminal, width=200), clock)
         self._outcomes: dict[str, Outcome] = {}
-        self.running = SimpleNamespace(
-            outcomes=self._outcomes, unwritten="", about=lambda: "node n, seed s", at_once=1, settle_seconds=0.0
-        )
         stash = pytest.Stash()
-        stash[RUNNING] = self.running
+        stash[RUNNING] = SimpleNamespace(
+            outcomes=self._outcomes,
+            offered=frozenset(cases),
+            unwritten="",
+            about=lambda: "node n, seed s",
+            at_once=at_once,
+            settle_seconds=settle_seconds,
+        )
         self._config = SimpleNamespace(stash=stash)
         self.reporter.pytest_sessionstart(SimpleNamespace(config=self._config))  # type: ignore[arg-type]  # a stand-in
-
-    def collect(self, *cases: str) -> None:
-        self.running.offered = frozenset(cases)
         session = SimpleNamespace(items=[SimpleNamespace(nodeid=case) for case in cases])
         self.reporter.pytest_collection_finish(session)  # type: ignore[arg-type]  # a stand-in
 
@@ -99,8 +102,7 @@ class Run:
 
 
 def test_output_that_is_no_terminal_gets_a_line_now_and_then(clock: Clock) -> None:
-    run = Run(clock, terminal=False)
-    run.collect("p::a", "p::b", "p::c", "p::d")
+    run = Run(clock, "p::a", "p::b", "p::c", "p::d")
     run.end("p::a", Verdict.PASS)
     clock.now = SECONDS_BETWEEN_LINES
     run.end("p::b", Verdict.PASS)
@@ -125,17 +127,14 @@ def test_output_that_is_no_terminal_gets_a_line_now_and_then(clock: Clock) -> No
 def test_long_waiting_for_writes_is_told_beforehand(
     clock: Clock, seconds: float, at_once: int, told: list[str]
 ) -> None:
-    run = Run(clock, terminal=False)
-    run.running.settle_seconds, run.running.at_once = seconds, at_once
-    run.collect("p::a")
+    run = Run(clock, "p::a", settle_seconds=seconds, at_once=at_once)
 
     assert run.text.getvalue().splitlines()[2:] == told
 
 
 def test_of_many_inconclusive_cases_the_first_are_named_at_once(clock: Clock) -> None:
-    run = Run(clock, terminal=False)
     cases = [f"p::{number}" for number in range(MOST_INCONCLUSIVE + 5)]
-    run.collect(*cases, "p::a")
+    run = Run(clock, *cases, "p::a")
     for case in cases:
         run.end(case, Verdict.INCONCLUSIVE)
     run.end("p::a", Verdict.FAIL)
@@ -145,8 +144,7 @@ def test_of_many_inconclusive_cases_the_first_are_named_at_once(clock: Clock) ->
 
 
 def test_failure_is_named_at_once_and_explained_at_the_end(clock: Clock) -> None:
-    run = Run(clock, terminal=False)
-    run.collect("p::a", "p::b")
+    run = Run(clock, "p::a", "p::b")
     run.end("p::a", Verdict.FAIL)
     run.end("p::b", Verdict.INCONCLUSIVE)
 
@@ -157,10 +155,9 @@ def test_failure_is_named_at_once_and_explained_at_the_end(clock: Clock) -> None
 
 
 def test_nothing_inconclusive_is_explained_where_a_failure_has_no_room(clock: Clock) -> None:
-    run = Run(clock, terminal=False)
     lines = "\nline" * (A_SCREEN - 2)
     cases = {"p::a": Verdict.FAIL, f"p::b{lines}": Verdict.FAIL, "p::c": Verdict.INCONCLUSIVE, "p::d": Verdict.FAIL}
-    run.collect(*cases)
+    run = Run(clock, *cases)
     for case, verdict in cases.items():
         run.end(case, verdict)
 
@@ -173,11 +170,8 @@ def test_nothing_inconclusive_is_explained_where_a_failure_has_no_room(clock: Cl
 
 
 def test_terminal_gets_a_bar_that_leaves_nothing_behind(clock: Clock) -> None:
-    run = Run(clock, terminal=True)
-    run.collect("p::a", "p::b")
+    run = Run(clock, "p::a", "p::b", terminal=True)
     clock.now = 1
     run.end("p::a", Verdict.PASS)
-    text = run.text.getvalue()
-    assert "1 of 2 cases, 1.0 a second, 0:08 left: 1 passed" in text
-
+    assert "1 of 2 cases, 1.0 a second, 0:08 left: 1 passed" in run.text.getvalue()
     assert "\x1b[2K" in run.tell(), "the line is erased"
