@@ -13,6 +13,7 @@ from conformance.run.loader import load, load_pack
 HEADS = {
     "@top": "pack: trial\ntitle: t\n",
     "@case": "@top\ncases:\n  - id: one\n    title: t\n    requirements: [GRP-010]\n",
+    "@rows": "@case\n    driver: typed_data\n    rows:\n",
     "@steps": "@case\n    steps:\n      - account: alice\n      - call: list_groups\n",
     "@controlled": "@steps\n      - {call: add_group, id: adds, with: {group_name: a}}\n",
 }
