@@ -13,12 +13,6 @@ from conformance.problems import LoadProblem
 from conformance.profile import load_profile
 from conformance.values.addresses import authority_of, below, node_address
 
-COMMANDS = pytest.mark.parametrize(
-    "command",
-    [["run", "--node-url"], ["load", "--node-url"], ["doctor", "--node-url"], ["init"], ["verify"]],
-    ids=lambda command: command[0],
-)
-
 
 @pytest.mark.parametrize(
     ("written", "read"),
@@ -61,7 +55,11 @@ WRONG = [
 ]
 
 
-@COMMANDS
+@pytest.mark.parametrize(
+    "command",
+    [["run", "--node-url"], ["load", "--node-url"], ["doctor", "--node-url"], ["init"], ["verify"]],
+    ids=lambda command: command[0],
+)
 @pytest.mark.parametrize(("written", "said"), WRONG)
 def test_address_at_fault_is_told_in_one_line(
     command: list[str], written: str, said: str, capsys: pytest.CaptureFixture[str]
