@@ -65,16 +65,16 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-COMMANDS = {
-    "requirements": (["requirements"], 0),
-    "compare": (["compare", EARLIER, EARLIER], 0),
-    "verify": (["verify", "--quote", "{}/quote.hex", "--collateral", "{}/collateral.json", "--at", "0"], 1),
-}
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_encoding_of_the_console_changes_no_exit_code(command: str, files: Path) -> None:
-    arguments, code = COMMANDS[command]
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["requirements"], 0),
+        (["compare", EARLIER, EARLIER], 0),
+        (["verify", "--quote", "{}/quote.hex", "--collateral", "{}/collateral.json", "--at", "0"], 1),
+    ],
+    ids=["requirements", "compare", "verify"],
+)
+def test_encoding_of_the_console_changes_no_exit_code(arguments: list[str], code: int, files: Path) -> None:
     done = service_conformance(*(one.format(files) for one in arguments), environment=ASCII)
     assert (done.returncode, done.stderr) == (code, b"")
     assert done.stdout
@@ -108,17 +108,9 @@ def test_signs_are_spelt_out_where_the_console_lacks_them(encoding: str, shown: 
 def test_documents_for_programs_are_utf_8_on_any_console() -> None:
     packs = service_conformance("packs", "--pack", "groups", "--json", environment=ASCII).stdout
     assert json.loads(packs.decode("utf-8"))
-    known = service_conformance(
-        "known",
-        "from",
-        EARLIER,
-        "--link",
-        "https://x",
-        "--reason",
-        "Élan ✓",
-        environment={"PYTHONIOENCODING": "cp1252"},
-    )
-    assert {entry["reason"] for entry in yaml.safe_load(known.stdout.decode("utf-8"))["known"]} == {"Élan ✓"}
+    words = ["known", "from", EARLIER, "--link", "https://x", "--reason", "Élan ✓"]
+    known = service_conformance(*words, environment={"PYTHONIOENCODING": "cp1252"}).stdout
+    assert {entry["reason"] for entry in yaml.safe_load(known.decode("utf-8"))["known"]} == {"Élan ✓"}
 
 
 @pytest.mark.parametrize("arguments", [["profile", "check", "{}/node.yaml"], ["profile", "schema"]])

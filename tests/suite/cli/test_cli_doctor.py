@@ -41,11 +41,9 @@ ASKED_FIRST = ("get_node_chain_config", "get_api_payers", "list_groups", "openap
 
 
 def test_node_that_a_run_can_judge_is_well(node: TinyNode) -> None:
-    found = findings(node)
+    states = {name: one.state for name, one in findings(node).items()}
 
-    assert {name: one.state for name, one in found.items()} == dict.fromkeys(
-        ("address", "brand word", "credit"), State.WELL
-    )
+    assert states == dict.fromkeys(("address", "brand word", "credit"), State.WELL)
     assert "remove_group" in node.paths(), "what the look made is gone"
 
 
@@ -162,8 +160,7 @@ def test_paths_that_are_not_there_are_named(node: TinyNode) -> None:
 
 
 @pytest.mark.parametrize(
-    ("date", "state"),
-    [("Thu, 01 Jan 1970 00:00:00 GMT", State.DOUBTFUL), ("yesterday", State.WRONG)],
+    ("date", "state"), [("Thu, 01 Jan 1970 00:00:00 GMT", State.DOUBTFUL), ("yesterday", State.WRONG)]
 )
 def test_date_that_is_not_this_machines_is_told(node: TinyNode, date: str, state: State) -> None:
     node.faults["get_node_chain_config"] = always(200, {"chain_id": 1, "contract_address": "0x"}, Date=date)
@@ -224,10 +221,8 @@ def test_programs_that_restart_the_node_are_looked_for_and_not_run(
 ) -> None:
     (tmp_path / "again.sh").write_text("#!/bin/sh\ntouch done\n", encoding="utf-8")
     (tmp_path / "again.sh").chmod(0o700)
-    stated = {
-        "capabilities": ["restart"],
-        "restart": {"command": ["sh"], "kill_command": [command, "-c", "touch done"]},
-    }
+    commands = {"command": ["sh"], "kill_command": [command, "-c", "touch done"]}
+    stated = {"capabilities": ["restart"], "restart": commands}
     (tmp_path / "node.yaml").write_text(json.dumps(stated), encoding="utf-8")
     found = examined(node, load_profile(tmp_path / "node.yaml"))["restart"]
     assert found.state is state
@@ -297,15 +292,11 @@ def test_clock_is_measured_by_envelopes_whatever_the_date_says(
         assert said[2] == ("ahead of" if apart > 0 else "behind")
 
 
-def test_clock_of_a_node_that_takes_no_envelope_is_open(node: TinyNode) -> None:
-    signing_node(node, 0, window=-1)
+@pytest.mark.parametrize(("window", "said"), [(-1, "whenever it was issued"), (10**9, "600 s from others")])
+def test_clock_of_a_node_that_takes_no_envelope_or_every_one_is_open(node: TinyNode, window: int, said: str) -> None:
+    signing_node(node, 0, window)
     found = examined(node)["clock"]
-    assert (found.state, "whenever it was issued" in found.found) == (State.DOUBTFUL, True)
-
-
-def test_clock_of_a_node_that_takes_every_envelope_is_open(node: TinyNode) -> None:
-    signing_node(node, 0, window=10**9)
-    assert "600 s from others" in examined(node)["clock"].found
+    assert (found.state, said in found.found) == (State.DOUBTFUL, True)
 
 
 def test_clock_is_not_tried_where_mints_are_no_answer(node: TinyNode) -> None:
