@@ -28,6 +28,8 @@ def restarts(judge: Judge, accounts: Accounts, groups: Groups, restarts: Restart
         judge.same(groups.list(alice), [], "the groups of the account")
 '''
 SAYS_NO = "import sys; sys.exit('no such unit')"
+OF_PROFILE = ("--conformance", "--profile", "profile.yaml", "--output", "out")
+BOTH = ("--case", "again::restarts", "--case", "*::passes")
 
 
 def given(project: pytest.Pytester, node: TinyNode, program: str) -> None:
@@ -46,8 +48,7 @@ def test_node_that_is_not_restarted_makes_the_last_case_inconclusive(
 ) -> None:
     given(project, node, SAYS_NO)
 
-    chosen = [f"--case={name}" for name in ("again::restarts", "*::passes")]
-    run(project, "--conformance", "--restart", "--profile=profile.yaml", "--output=out", "--jobs", jobs, *chosen)
+    run(project, *OF_PROFILE, "--restart", *BOTH, "--jobs", jobs)
 
     assert verdicts(project) == {"passes": "pass", "restarts": "inconclusive"}
     (told,) = [case["reason"] for case in cases(project) if case["verdict"] == "inconclusive"]
@@ -61,7 +62,7 @@ def test_case_that_restarts_is_not_offered_unless_the_profile_says_how(
 ) -> None:
     given(project, node, SAYS_NO)
 
-    run(project, "--node-url", node.url, "--output", "out", "--case", "again::restarts", "--case", "*::passes")
+    run(project, "--node-url", node.url, "--output", "out", *BOTH)
 
     assert verdicts(project) == {"passes": "pass", "restarts": "not offered"}
 
@@ -69,7 +70,7 @@ def test_case_that_restarts_is_not_offered_unless_the_profile_says_how(
 def test_case_goes_on_with_the_node_that_came_back(project: pytest.Pytester, node: TinyNode) -> None:
     given(project, node, "")
 
-    run(project, "--conformance", "--restart", "--profile=profile.yaml", "--output=out", "--case=again::restarts")
+    run(project, *OF_PROFILE, "--restart", "--case", "again::restarts")
 
     assert verdicts(project) == {"restarts": "pass"}
     assert node.paths() == ["new_account", *["get_node_chain_config"] * STEADY, "list_groups"]
@@ -78,8 +79,7 @@ def test_case_goes_on_with_the_node_that_came_back(project: pytest.Pytester, nod
 def test_quick_run_restarts_nothing(project: pytest.Pytester, node: TinyNode) -> None:
     given(project, node, SAYS_NO)
 
-    chosen = [f"--case={name}" for name in ("again::restarts", "*::passes")]
-    run(project, "--conformance", "--restart", "--profile", "profile.yaml", "--output", "out", "--quick", *chosen)
+    run(project, *OF_PROFILE, "--restart", "--quick", *BOTH)
 
     assert verdicts(project) == {"passes": "pass"}
 
@@ -87,7 +87,7 @@ def test_quick_run_restarts_nothing(project: pytest.Pytester, node: TinyNode) ->
 def test_profile_alone_has_no_program_run(project: pytest.Pytester, node: TinyNode) -> None:
     given(project, node, "open('ran', 'w')")
 
-    run(project, "--conformance", "--profile", "profile.yaml", "--output", "out", "--case", "again::restarts")
+    run(project, *OF_PROFILE, "--case", "again::restarts")
 
     assert verdicts(project) == {"restarts": "not offered"}
     assert "which --restart permits" in cases(project)[0]["reason"]
