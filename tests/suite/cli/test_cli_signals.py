@@ -9,12 +9,11 @@ import re
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import httpx
 import pytest
+from running_processes import await_true, processes_in
 
 from conformance.report import ExitCode
 
@@ -24,34 +23,6 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell takes 
 from conformance.cli import main
 sys.exit(main(sys.argv[1:]))
 """
-COMMANDS = {
-    "run --pack fuzz": ("results.json", ["run", "--pack", "fuzz"]),
-    "load --chaos": (
-        "load.json",
-        ["load", "--chaos", "--users", "1", "--minutes", "5", "--case", "groups::group-has-an-id"],
-    ),
-}
-"""By command: the file that it writes, and its words."""
-
-
-def processes_of(folder: Path) -> dict[int, str]:
-    """The command lines of processes whose temporary folder this is."""
-    wanted = f"TMPDIR={folder}".encode()
-    found: dict[int, str] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal():
-            with contextlib.suppress(OSError):
-                if wanted in (entry / "environ").read_bytes().split(b"\0"):
-                    line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
-                    found |= {int(entry.name): line} if line else {}
-    return found
-
-
-def await_true(condition: Callable[[], bool], what: str) -> None:
-    until = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < until, what
-        time.sleep(0.05)
 
 
 def cases_are_under_way(folder: Path) -> bool:
@@ -76,13 +47,18 @@ def await_begin(running: subprocess.Popen[str], folder: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize("command", COMMANDS)
-def test_interrupt_leaves_results_and_nothing_else(command: str, tmp_path: Path) -> None:
-    written, words = COMMANDS[command]
+@pytest.mark.parametrize(
+    ("words", "written"),
+    [
+        ("run --pack fuzz", "results.json"),
+        ("load --chaos --users 1 --minutes 5 --case groups::group-has-an-id", "load.json"),
+    ],
+)
+def test_interrupt_leaves_results_and_nothing_else(words: str, written: str, tmp_path: Path) -> None:
     place = tmp_path / "tmp"
     place.mkdir()
     with subprocess.Popen(  # noqa: S603 - our own text
-        [sys.executable, "-u", "-c", MAIN, *words, "--output", str(tmp_path / "out")],
+        [sys.executable, "-u", "-c", MAIN, *words.split(), "--output", str(tmp_path / "out")],
         env=os.environ | {"TMPDIR": str(place)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -98,5 +74,5 @@ def test_interrupt_leaves_results_and_nothing_else(command: str, tmp_path: Path)
     results = json.loads((tmp_path / "out" / written).read_text(encoding="utf-8"))
     assert (running.returncode, results["exit_code"]) == (ExitCode.INTERRUPTED, ExitCode.INTERRUPTED), told
     assert re.search("SIGINT|Ctrl-C", results["interrupted"]), results["interrupted"]
-    await_true(lambda: not processes_of(place), f"processes are left: {processes_of(place)}")
+    await_true(lambda: not processes_in(place), f"processes are left: {processes_in(place)}")
     assert list(place.iterdir()) == []

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from command_line import exit_code
+from running_processes import await_true, processes_in
 from test_load_results import PASS, record
 
 from conformance.load.campaign import Campaign, run_campaign
@@ -70,40 +69,21 @@ def test_sound_node_loses_nothing_while_it_is_killed_and_cut_off(tmp_path: Path)
 
 
 @pytest.mark.parametrize("also", [("--workers", "2"), ("--node-url", "http://127.0.0.1:1"), ("--profile", "x.yaml")])
-def test_chaos_takes_no_node_of_others(also: tuple[str, ...]) -> None:
-    line = [sys.executable, "-m", "conformance", "load", "--chaos", "--pack", "groups", *also]
-    done = subprocess.run(line, capture_output=True, text=True, check=False)  # noqa: S603 - our own text
-    assert done.returncode == ExitCode.USAGE
-    assert "--chaos kills the node that the campaign starts" in done.stderr
-
-
-def processes_of(folder: str) -> dict[int, str]:
-    """The command lines that name a folder, by process."""
-    found = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal():
-            with contextlib.suppress(OSError):
-                line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-                found |= {int(entry.name): line} if folder in line else {}
-    return found
-
-
-def await_true(condition: Callable[[], bool], what: str) -> None:
-    until = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < until, what
-        time.sleep(0.05)
+def test_chaos_takes_no_node_of_others(also: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code(["load", "--chaos", "--pack", "groups", *also]) == ExitCode.USAGE
+    assert "--chaos kills the node that the campaign starts" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("killed", ["the command", "its campaign"])
 def test_campaign_that_is_killed_leaves_no_process_and_no_folder(tmp_path: Path, killed: str) -> None:
     line = [sys.executable, "-m", "conformance", "load", "--chaos", "--users", "1", "--pack", CHAOS_PACK]
     with subprocess.Popen(line, env=os.environ | {"TMPDIR": str(tmp_path)}, stdout=subprocess.DEVNULL) as command:  # noqa: S603 - our own text
-        await_true(lambda: len(processes_of(str(tmp_path))) >= 2, "the campaign starts no processes")
-        started = processes_of(str(tmp_path))
+        # the command, its campaign, the node's chain and the payment provider
+        await_true(lambda: len(processes_in(tmp_path)) >= 4, "the campaign starts no processes")
+        started = processes_in(tmp_path)
         assert not re.search(r"(sk|pk)_test_", " ".join(started.values()))
         (campaign,) = Path(f"/proc/{command.pid}/task/{command.pid}/children").read_text().split()
         os.kill(command.pid if killed == "the command" else int(campaign), signal.SIGKILL)
-        await_true(lambda: not processes_of(str(tmp_path)), "processes are left")
+        await_true(lambda: not processes_in(tmp_path), "processes are left")
         await_true(lambda: not Path(f"/proc/{campaign}").exists(), "the campaign is left")
     await_true(lambda: not list(tmp_path.iterdir()), "its folder is left")
