@@ -74,18 +74,17 @@ def run(project: pytest.Pytester, *options: str) -> pytest.RunResult:
     return project.runpytest_inprocess(*quiet("-pno:xdist", *options))
 
 
-def run_apart(project: pytest.Pytester, *options: str) -> pytest.RunResult:
-    """In a process of its own, and with workers that are processes, too."""
-    (project.path / "elsewhere.py").write_text(ELSEWHERE, encoding="utf-8")
+def run_apart(project: pytest.Pytester, *options: str, plugin: str = "") -> pytest.RunResult:
+    """In a process of its own, and with workers that are processes, too. `plugin`: the text of a plugin for them."""
+    project.makepyfile(elsewhere=ELSEWHERE, plugin=plugin)
     project.syspathinsert()
-    return project.runpytest_subprocess(*quiet("-p", "elsewhere", *options))
+    return project.runpytest_subprocess(*quiet("-p", "elsewhere", "-p", "plugin", *options))
 
 
-def run_bundled(project: pytest.Pytester, node: TinyNode, *options: str) -> pytest.RunResult:
+def run_bundled(project: pytest.Pytester, node: TinyNode, *options: str, plugin: str = "") -> pytest.RunResult:
     """In processes that take the node of the test for nodes that they have started."""
-    (project.path / "bundled.py").write_text(BUNDLED, encoding="utf-8")
     (project.path / "ready.json").write_text(json.dumps({"base_url": node.url, "profile": {}}), encoding="utf-8")
-    return run_apart(project, "-p", "bundled", "--conformance", *options)
+    return run_apart(project, "--conformance", *options, plugin=BUNDLED + plugin)
 
 
 def results(project: pytest.Pytester) -> dict[str, object]:

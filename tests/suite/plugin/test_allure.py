@@ -123,10 +123,8 @@ def test_command_refuses_a_pattern_that_leads_nowhere(capsys: pytest.CaptureFixt
 
 
 def test_without_the_option_nothing_imports_allure(project: pytest.Pytester, node: TinyNode) -> None:
-    (project.path / "look.py").write_text(
-        "import sys\ndef pytest_unconfigure(): print('allure' in sys.modules)", encoding="utf-8"
-    )
-    told = run_apart(project, "-p", "look", "-pno:allure_pytest", "--node-url", node.url).stdout.str()
+    look = "import sys\ndef pytest_unconfigure(): print('allure' in sys.modules)"
+    told = run_apart(project, "-pno:allure_pytest", "--node-url", node.url, plugin=look).stdout.str()
     assert told.endswith("False")
 
 

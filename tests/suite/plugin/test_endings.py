@@ -31,9 +31,7 @@ conformance.run.processes.run_case = lambda *_: os._exit(1)
 
 
 def test_run_whose_processes_die_is_interrupted(project: pytest.Pytester, node: TinyNode) -> None:
-    (project.path / "dying.py").write_text(DYING, encoding="utf-8")
-
-    result = run_bundled(project, node, "-p", "dying", "--output", "out", "--jobs", "2")
+    result = run_bundled(project, node, "--output", "out", "--jobs", "2", plugin=DYING)
 
     assert results(project)["exit_code"] == 5
     assert results(project)["interrupted"] == "a process of the suite died; 5 of 5 cases did not report"
@@ -61,9 +59,7 @@ def pytest_runtest_logreport(report):
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_run_that_sigterm_ends_leaves_whole_results(project: pytest.Pytester, node: TinyNode, jobs: str) -> None:
-    (project.path / "terminated.py").write_text(TERMINATED, encoding="utf-8")
-
-    result = run_apart(project, "-p", "terminated", "--node-url", node.url, "--output", "out", "--jobs", jobs)
+    result = run_apart(project, "--node-url", node.url, "--output", "out", "--jobs", jobs, plugin=TERMINATED)
 
     assert results(project)["interrupted"] == "SIGTERM; 4 of 5 cases did not report"
     assert len(verdicts(project)) == 1
@@ -82,13 +78,12 @@ conformance.run.runner.CLEAN_UP_SECONDS = conformance.run.threads.CLEAN_UP_SECON
 def test_node_that_hangs_does_not_hold_up_a_run_whose_time_is_over(
     project: pytest.Pytester, node: TinyNode, jobs: str
 ) -> None:
-    (project.path / "hurried.py").write_text(HURRIED, encoding="utf-8")
     for path in ("list_groups", "remove_group", "get_node_chain_config"):
         node.faults[path] = node.hang
 
     began = time.monotonic()
     options = ("--output", "out", "--jobs", jobs, "--max-minutes", "0.03")
-    run_apart(project, "-p", "hurried", "--node-url", node.url, *options)
+    run_apart(project, "--node-url", node.url, *options, plugin=HURRIED)
 
     assert "its 0.03 minutes are over (--max-minutes)" in str(results(project)["interrupted"])
     assert time.monotonic() - began < 30, "each request to the node may take 45 s"
@@ -101,7 +96,7 @@ def test_case_that_cleans_up_when_its_run_is_ended_has_a_limited_time_for_it(nod
         assert target.patience.left(100.0) <= CLEAN_UP_SECONDS
 
 
-WRITTEN_MEANWHILE = """
+MEANWHILE = """
 import os
 import signal
 import conformance.report.write as write
@@ -119,9 +114,7 @@ write._replace = interrupted
 
 
 def test_signal_does_not_stop_the_writing_of_results(project: pytest.Pytester, node: TinyNode) -> None:
-    (project.path / "meanwhile.py").write_text(WRITTEN_MEANWHILE, encoding="utf-8")
-
-    result = run_apart(project, "-p", "meanwhile", "--node-url", node.url, "--output", "out", "--html", "out/page.html")
+    result = run_apart(project, "--node-url", node.url, "--output", "out", "--html", "out/page.html", plugin=MEANWHILE)
 
     assert len(verdicts(project)) == 5
     assert (project.path / "out" / "page.html").exists()
@@ -237,7 +230,6 @@ cases:
 
 def test_case_that_sigterm_ends_in_another_process_cleans_up(project: pytest.Pytester, node: TinyNode) -> None:
     (project.path / "packs" / "trial.yaml").write_text(SLOW_AND_QUICK, encoding="utf-8")
-    (project.path / "terminated.py").write_text(TERMINATED, encoding="utf-8")
     slow_waits = threading.Event()
 
     def wait_for_it(asked: Asked) -> Told:
@@ -250,7 +242,7 @@ def test_case_that_sigterm_ends_in_another_process_cleans_up(project: pytest.Pyt
 
     node.faults |= {"get_node_chain_config": wait_for_it, "list_groups": hang}
 
-    run_apart(project, "-p", "terminated", "--node-url", node.url, "--output", "out", "--jobs", "2", "--timeout=2")
+    run_apart(project, "--node-url", node.url, "--output", "out", "--jobs", "2", "--timeout=2", plugin=TERMINATED)
 
     assert verdicts(project) == {"quick": "pass"}
     assert "remove_group" in node.paths()

@@ -135,21 +135,16 @@ def test_pack_named_as_a_file_that_has_a_twin_is_a_usage_error(project: pytest.P
     result.stderr.fnmatch_lines(["*is also in*"])
 
 
-def test_packs_named_as_files_run_with_ordinary_tests(project: pytest.Pytester, node: TinyNode) -> None:
-    project.makepyfile(test_mine="def test_one(): pass")
+@pytest.mark.parametrize(("does", "failed"), [("pass", 0), ("assert False", 1)])
+def test_packs_named_as_files_run_with_ordinary_tests_that_count_too(
+    project: pytest.Pytester, node: TinyNode, does: str, failed: int
+) -> None:
+    project.makepyfile(test_mine=f"def test_one(): {does}")
 
     result = run(project, "--node-url", node.url, "packs/trial.yaml", "test_mine.py", "--case", "*::passes")
 
-    result.assert_outcomes(passed=2, deselected=4)
-    assert result.ret == 0
-
-
-def test_ordinary_test_that_fails_still_fails_the_session(project: pytest.Pytester, node: TinyNode) -> None:
-    project.makepyfile(test_mine="def test_one(): assert False")
-
-    result = run(project, "--node-url", node.url, "packs/trial.yaml", "test_mine.py", "--case", "*::passes")
-
-    assert result.ret == 1
+    result.assert_outcomes(passed=2 - failed, failed=failed, deselected=4)
+    assert result.ret == failed
 
 
 KNOWN = """\
@@ -245,9 +240,7 @@ os.register_at_fork(before=lambda: print("threads:", threading.active_count()))
 
 
 def test_no_thread_runs_when_the_processes_are_forked(project: pytest.Pytester, node: TinyNode) -> None:
-    (project.path / "forking.py").write_text(FORKING, encoding="utf-8")
-
-    result = run_bundled(project, node, "-s", "-p", "forking", "--jobs", "2")
+    result = run_bundled(project, node, "-s", "--jobs", "2", plugin=FORKING)
 
     told = [line for line in result.outlines if line.startswith("threads:")]
     assert len(told) >= 2  # other forks than those of the two processes are none of our business

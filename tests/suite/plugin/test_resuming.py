@@ -34,7 +34,7 @@ def pytest_runtest_logreport(report):
 
 def stop_at(project: pytest.Pytester, case: str, *options: str) -> None:
     """Run until this case has ended."""
-    (project.path / "stopping.py").write_text(STOPPING.replace("CASE", case), encoding="utf-8")
+    project.makepyfile(stopping=STOPPING.replace("CASE", case))
     project.syspathinsert()
     run(project, "-p", "stopping", *options)
 
@@ -57,8 +57,7 @@ def usage_error(project: pytest.Pytester, *options: str) -> str:
 
 
 def test_killed_run_goes_on_with_the_cases_that_have_no_verdict(project: pytest.Pytester, node: TinyNode) -> None:
-    (project.path / "killed.py").write_text(KILLED, encoding="utf-8")
-    run_apart(project, "-p", "killed", "--node-url", node.url, "--output", "out", "--seed", "five")
+    run_apart(project, "--node-url", node.url, "--output", "out", "--seed", "five", plugin=KILLED)
     assert not (project.path / "out" / "results.json").exists()
     made = len(node.groups)
 
