@@ -1,4 +1,4 @@
-"""Programs that npm installs for these tests (`npm --prefix tests/js ci`). Without them tests skip, but never in CI."""
+"""The scripts of `tests/js` (`npm --prefix tests/js ci`)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,6 @@ from programs import absent
 
 FOLDER = Path(__file__).resolve().parents[1] / "js"
 MODULES = FOLDER / "node_modules"
-
-
-def anvil() -> Path:
-    """The program itself, not the script that starts it and would leave it behind when stopped."""
-    found = sorted(MODULES.glob("@foundry-rs/anvil-*/bin/anvil"))
-    if not found:
-        absent("anvil is missing: run `npm --prefix tests/js ci`")
-    return found[0]
 
 
 def run_script(name: str, *arguments: str) -> str:

@@ -1,17 +1,13 @@
-"""`ExternalChain` against a real anvil, against this node's own JSON-RPC, and against chains that misbehave."""
+"""`ExternalChain` against a real anvil, and against this node's own JSON-RPC."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
-from pathlib import Path
 
-import httpx
 import pytest
+from anvils import anvil_in
 
 from reference_node.chain.external import ExternalChain
 from reference_node.chain.interface import Reverted, TransactionRefused, WrongChain
@@ -20,45 +16,17 @@ from reference_node.chain.rpc import JsonRpc
 
 from .bytecode import CLOCK, COUNTER, CUSTOM_ERROR, ERROR_TEXT, REVERTER, assemble, init_code, returning, word
 from .http import serve
-from .npm import anvil
 from .wallets import ALICE, BOB, CHAIN_ID, RICH, Wallet, rich_chain
 
 
 @pytest.fixture(scope="session")
 def anvil_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A real anvil of its own, on which Alice and Bob are rich."""
-    program = anvil()
-    home = tmp_path_factory.mktemp("anvil")
-    log = home / "log"
-    command = [str(program), "--port", "0", "--prune-history", "--hardfork", "prague"]
-    with (
-        log.open("w") as output,
-        subprocess.Popen(  # noqa: S603 - npm put it there
-            command, env={**os.environ, "HOME": str(home)}, stdout=output, stderr=output
-        ) as process,
-    ):
-        try:
-            url = _listening_at(log, process)
-            for wallet in (ALICE, BOB):
-                _rpc(url, "anvil_setBalance", "0x" + wallet.address.hex(), hex(RICH))
-            yield url
-        finally:
-            process.terminate()
-
-
-def _rpc(url: str, method: str, *params: object) -> object:
-    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-    return httpx.post(url, json=body, timeout=60).json()["result"]
-
-
-def _listening_at(log: Path, process: subprocess.Popen[bytes]) -> str:
-    """Where anvil listens, by its own word: a port that was free a moment ago may be somebody else's by now."""
-    deadline = time.monotonic() + 60
-    while "Listening on " not in (said := log.read_text()):
-        assert process.poll() is None, said
-        assert time.monotonic() < deadline, said
-        time.sleep(0.02)
-    return "http://" + said.split("Listening on ")[1].split()[0]
+    home = tmp_path_factory.mktemp("anvil") / "home"
+    with anvil_in(home, "--prune-history", "--hardfork", "prague", chain_id=CHAIN_ID) as anvil:
+        for wallet in (ALICE, BOB):
+            anvil.ask("anvil_setBalance", "0x" + wallet.address.hex(), hex(RICH))
+        yield anvil.url
 
 
 @pytest.fixture(params=["anvil", "own"])

@@ -6,7 +6,6 @@ import contextlib
 import io
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -17,11 +16,10 @@ from typing import Any
 from unittest import mock
 
 import httpx
+from programs import START_SECONDS
 
 from reference_node import server
 from reference_node.cli import main
-
-START_SECONDS = 180
 
 
 def command(*options: str, serves: str = "serve") -> list[str]:
@@ -57,16 +55,6 @@ def node_process(
     finally:
         process.kill()
         process.communicate()
-
-
-def told(log: Path, process: subprocess.Popen[bytes], pattern: str) -> str:
-    """What a program that starts says in its log where the pattern has its group."""
-    deadline = time.monotonic() + START_SECONDS
-    while (found := re.search(pattern, said := log.read_text())) is None:
-        assert process.poll() is None, said
-        assert time.monotonic() < deadline, said
-        time.sleep(0.02)
-    return found[1]
 
 
 def client(ready: Any) -> httpx.Client:

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from processes import told
-from programs import absent
+from programs import absent, told
 
 MODULE = "github.com/stripe/stripe-mock"
 VERSION = "v0.203.0"

@@ -1,4 +1,4 @@
-"""An external chain: anvil, as npm installs it for the tests of the chain."""
+"""An external chain: anvil, as npm installs it (`npm --prefix tests/js ci`)."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from pathlib import Path
 
 import httpx
 import pytest
-from processes import told
-from programs import absent
+from programs import absent, told
 
 GAS_MONEY = hex(10**20)
 
 
 def anvil_program() -> Path:
-    """Anvil as npm installs it for the tests of the chain."""
-    found = sorted((Path(__file__).parents[1] / "js" / "node_modules").glob("@foundry-rs/anvil-*/bin/anvil"))
+    """The program itself, not the script that starts it and would leave it behind when stopped."""
+    found = sorted((Path(__file__).parent / "js" / "node_modules").glob("@foundry-rs/anvil-*/bin/anvil"))
     if not found:
         absent("anvil is missing: run `npm --prefix tests/js ci`")
     return found[0]
@@ -42,11 +41,11 @@ class Anvil:
 
 
 @contextmanager
-def anvil_in(home: Path, *options: str) -> Iterator[Anvil]:
+def anvil_in(home: Path, *options: str, chain_id: int = 31339) -> Iterator[Anvil]:
     """An anvil that runs, with its files in this folder."""
     home.mkdir()
     log = home / "log"
-    arguments = [str(anvil_program()), "--port", "0", "--accounts", "1", "--chain-id", "31339", *options]
+    arguments = [str(anvil_program()), "--port", "0", "--accounts", "1", "--chain-id", str(chain_id), *options]
     with log.open("w") as output:
         process = subprocess.Popen(arguments, stdout=output, stderr=output, env={"HOME": str(home)})  # noqa: S603
     try:
