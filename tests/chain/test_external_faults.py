@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 
 import pytest
 
@@ -19,41 +19,47 @@ from .bytecode import COUNTER, REVERTER, init_code, word
 from .http import serve
 from .wallets import ALICE, BOB, rich_chain
 
-Answer = Callable[[str, list[object]], object]
-"""Answers a method: with a result, or by raising `Failure`, or with `LOST`."""
+Answer = dict[str, object]
 
-LOST = object()
+LOST: Answer = {}
 
-
-class Failure(Exception):  # noqa: N818 - what the chain answers
-    """An error to be answered with."""
-
-    def __init__(self, code: int, message: str, data: object = None) -> None:
-        super().__init__(message)
-        self.error = {"code": code, "message": message, "data": data}
+Fault = Callable[[Callable[[], Answer]], Answer]
+"""How a chain answers a method; it is given what carries the request out as it should be."""
 
 
-def scripted(answer: Answer) -> Callable[[bytes], bytes]:
-    """A chain that says whatever the test wants it to."""
+def error(code: int, message: str, data: object = None) -> Answer:
+    return {"error": {"code": code, "message": message, "data": data}}
+
+
+def failing(code: int, message: str, data: object = None) -> Fault:
+    """Answers with this error and does nothing."""
+    return lambda _: error(code, message, data)
+
+
+def losing(times: int) -> Fault:
+    """Does what it should, but loses so many answers."""
+    left = iter(range(times))
+
+    def fault(carry_out: Callable[[], Answer]) -> Answer:
+        answer = carry_out()
+        return answer if next(left, None) is None else LOST
+
+    return fault
+
+
+@contextmanager
+def external(behind: EvmChain, confirmation_seconds: float = 60.0, **faults: Fault) -> Iterator[ExternalChain]:
+    """A client of this chain over HTTP, with a fault in each of these methods."""
+    rpc = JsonRpc(behind)
 
     def handle(body: bytes) -> bytes:
         request = json.loads(body)
-        response = {"jsonrpc": "2.0", "id": request["id"]}
-        try:
-            result = answer(request["method"], request["params"])
-        except Failure as failure:
-            return json.dumps({**response, "error": failure.error}).encode()
-        return b"" if result is LOST else json.dumps({**response, "result": result}).encode()
+        fault = faults.get(request["method"], lambda carry_out: carry_out())
+        answer = fault(lambda: json.loads(rpc.handle(body) or b""))
+        return b"" if answer is LOST else json.dumps({"jsonrpc": "2.0", "id": request["id"], **answer}).encode()
 
-    return handle
-
-
-def _forwarded(chain: EvmChain, method: str, params: list[object]) -> object:
-    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-    answer = json.loads(JsonRpc(chain).handle(json.dumps(body).encode()) or b"{}")
-    if "error" in answer:
-        raise Failure(**{"data": None, **answer["error"]})
-    return answer["result"]
+    with serve(handle) as url, closing(ExternalChain(url, confirmation_seconds=confirmation_seconds)) as chain:
+        yield chain
 
 
 def test_no_chain_at_the_address_is_unavailable() -> None:
@@ -118,113 +124,68 @@ def test_chain_that_goes_away_is_unavailable() -> None:
         (-32603, "VM Exception while processing transaction: revert", {"message": "…", "data": "0x0badf00d"}),
     ],
 )
-def test_shapes_of_a_revert_are_understood(code: int, message: str, content: object) -> None:
-    def answer(method: str, _params: list[object]) -> object:
-        if method == "eth_call":
-            raise Failure(code, message, content)
-        return "0x1"
-
-    with serve(scripted(answer)) as url, closing(ExternalChain(url)) as chain, pytest.raises(Reverted) as reverted:
-        chain.call(BOB.address, b"")
+def test_shapes_of_a_revert_are_understood(chain: EvmChain, code: int, message: str, content: object) -> None:
+    with external(chain, eth_call=failing(code, message, content)) as outside, pytest.raises(Reverted) as reverted:
+        outside.call(BOB.address, b"")
     assert reverted.value.data == bytes.fromhex("0badf00d")
 
 
-def test_lost_answer_neither_loses_nor_doubles_a_write() -> None:
-    behind, lost = rich_chain(), iter([True, True])
-
-    def answer(method: str, params: list[object]) -> object:
-        result = _forwarded(behind, method, params)
-        return LOST if method == "eth_sendRawTransaction" and next(lost, False) else result
-
-    contract = ALICE.deploy(behind, init_code(COUNTER))
-    with serve(scripted(answer)) as url, closing(ExternalChain(url)) as chain:
-        receipt = PayerPool(chain, [BOB.key]).submit(contract, word(1) + word(2))
+def test_lost_answer_neither_loses_nor_doubles_a_write(chain: EvmChain) -> None:
+    contract = ALICE.deploy(chain, init_code(COUNTER))
+    with external(chain, eth_sendRawTransaction=losing(2)) as outside:
+        receipt = PayerPool(outside, [BOB.key]).submit(contract, word(1) + word(2))
     assert receipt.logs[0].data == word(1)
-    assert behind.next_nonce(BOB.address) == 1
-    assert behind.storage(contract, 0) == 1
+    assert chain.next_nonce(BOB.address) == 1
+    assert chain.storage(contract, 0) == 1
 
 
-def test_lost_answer_about_a_transaction_that_still_waits_is_no_refusal() -> None:
-    behind, lost, waiting = rich_chain(), iter([True]), iter([True] * 3)
+def test_lost_answer_about_a_transaction_that_still_waits_is_no_refusal(chain: EvmChain) -> None:
+    lost, waiting = iter([LOST]), iter(range(3))
     raw = ALICE.sign(0, BOB.address)
 
-    def answer(method: str, params: list[object]) -> object:
-        if method == "eth_sendRawTransaction":
-            if next(lost, False):
-                return LOST
-            raise Failure(-32000, "already known")
-        if method == "eth_getTransactionReceipt" and not next(waiting, False) and behind.blocks.latest.number == 0:
-            behind.send(raw)
-        return _forwarded(behind, method, params)
+    def mined_later(carry_out: Callable[[], Answer]) -> Answer:
+        if next(waiting, None) is None and chain.blocks.latest.number == 0:
+            chain.send(raw)
+        return carry_out()
 
-    with serve(scripted(answer)) as url, closing(ExternalChain(url)) as chain:
-        assert chain.send(raw).succeeded
+    faults = {
+        "eth_sendRawTransaction": lambda _: next(lost, error(-32000, "already known")),
+        "eth_getTransactionReceipt": mined_later,
+    }
+    with external(chain, **faults) as outside:
+        assert outside.send(raw).succeeded
 
 
-def test_transaction_that_is_never_mined_is_given_up_in_time() -> None:
-    behind = rich_chain()
-
-    def answer(method: str, params: list[object]) -> object:
-        return "0x" + "00" * 32 if method == "eth_sendRawTransaction" else _forwarded(behind, method, params)
-
+def test_transaction_that_is_never_mined_is_given_up_in_time(chain: EvmChain) -> None:
     with (
-        serve(scripted(answer)) as url,
-        closing(ExternalChain(url, confirmation_seconds=0.2)) as chain,
+        external(chain, 0.2, eth_sendRawTransaction=lambda _: {"result": "0x" + "00" * 32}) as outside,
         pytest.raises(ChainUnavailable, match="its outcome is unknown"),
     ):
-        chain.send(ALICE.sign(0, BOB.address))
+        outside.send(ALICE.sign(0, BOB.address))
 
 
-def test_receipts_that_fail_for_a_while_are_waited_for() -> None:
-    behind, failing = rich_chain(), iter([True] * 3)
-
-    def answer(method: str, params: list[object]) -> object:
-        result = _forwarded(behind, method, params)
-        return LOST if method == "eth_getTransactionReceipt" and next(failing, False) else result
-
-    with serve(scripted(answer)) as url, closing(ExternalChain(url)) as chain:
-        assert chain.send(ALICE.sign(0, BOB.address)).succeeded
+def test_receipts_that_fail_for_a_while_are_waited_for(chain: EvmChain) -> None:
+    with external(chain, eth_getTransactionReceipt=losing(3)) as outside:
+        assert outside.send(ALICE.sign(0, BOB.address)).succeeded
 
 
 @pytest.mark.parametrize("message", ["insufficient funds for gas * price + value", "limit exceeded"])
-def test_outcome_of_a_failed_write_stands_when_its_reason_cannot_be_learnt(message: str) -> None:
-    behind = rich_chain()
-    contract = ALICE.deploy(behind, init_code(REVERTER))
-
-    def answer(method: str, params: list[object]) -> object:
-        if method == "eth_call":
-            raise Failure(-32000, message)
-        return _forwarded(behind, method, params)
-
-    with serve(scripted(answer)) as url, closing(ExternalChain(url)) as chain:
-        receipt = ALICE.send(chain, contract)
+def test_outcome_of_a_failed_write_stands_when_its_reason_cannot_be_learnt(chain: EvmChain, message: str) -> None:
+    contract = ALICE.deploy(chain, init_code(REVERTER))
+    with external(chain, eth_call=failing(-32000, message)) as outside:
+        receipt = ALICE.send(outside, contract)
     assert (receipt.succeeded, receipt.revert_data) == (False, b"")
 
 
 @pytest.mark.parametrize("code", [-32603, -32005])
-def test_failure_of_the_chain_is_no_refusal_of_the_transaction(code: int) -> None:
-    behind = rich_chain()
-
-    def answer(method: str, params: list[object]) -> object:
-        if method == "eth_sendRawTransaction":
-            raise Failure(code, "try again later")
-        return _forwarded(behind, method, params)
-
+def test_failure_of_the_chain_is_no_refusal_of_the_transaction(chain: EvmChain, code: int) -> None:
     with (
-        serve(scripted(answer)) as url,
-        closing(ExternalChain(url)) as chain,
+        external(chain, eth_sendRawTransaction=failing(code, "try again later")) as outside,
         pytest.raises(ChainUnavailable, match="try again later"),
     ):
-        chain.send(ALICE.sign(0, BOB.address))
+        outside.send(ALICE.sign(0, BOB.address))
 
 
-def test_fees_without_an_opinion_of_the_chain_are_still_enough() -> None:
-    behind = rich_chain()
-
-    def answer(method: str, params: list[object]) -> object:
-        if method == "eth_maxPriorityFeePerGas":
-            raise Failure(-32601, "no such method")
-        return _forwarded(behind, method, params)
-
-    with serve(scripted(answer)) as url, closing(ExternalChain(url)) as chain:
-        assert chain.fees() == behind.fees()
+def test_fees_without_an_opinion_of_the_chain_are_still_enough(chain: EvmChain) -> None:
+    with external(chain, eth_maxPriorityFeePerGas=failing(-32601, "no such method")) as outside:
+        assert outside.fees() == chain.fees()
