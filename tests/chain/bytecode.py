@@ -40,10 +40,7 @@ def word(number: int) -> bytes:
 
 def init_code(runtime: bytes) -> bytes:
     """Init code that deploys this runtime code."""
-    prefix_length = 12
-    prefix = assemble(f"0x{len(runtime):04x} DUP1 {prefix_length} 0 CODECOPY 0 RETURN")
-    assert len(prefix) == prefix_length
-    return prefix + runtime
+    return returning(runtime)
 
 
 def returning(data: bytes, ending: str = "RETURN") -> bytes:

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 
 from eth_tester import PyEVMBackend
 
-from reference_node.chain.evm import EvmChain
-
-from .wallets import ALICE, BOB, RICH, Clock, Wallet
+from .wallets import ALICE, BOB, RICH, Clock, Wallet, rich_chain
 
 TESTER_CHAIN_ID = 131277322940537
 """eth-tester's own: it can't be set."""
@@ -76,9 +74,7 @@ class Pair:
 
     def __init__(self) -> None:
         self.tester = Tester()
-        self.clock = Clock(GENESIS_TIME)
-        allocation = {ALICE.address: RICH, BOB.address: RICH}
-        self.chain = EvmChain(TESTER_CHAIN_ID, self.clock, allocation)
+        self.chain = rich_chain(Clock(GENESIS_TIME), TESTER_CHAIN_ID)
         self._touched: list[bytes] = []
 
     def send(self, to: bytes | None = None, sender: Wallet = ALICE, **fields: object) -> Outcome:

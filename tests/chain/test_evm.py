@@ -20,49 +20,31 @@ from .wallets import ALICE, BOB, CHAIN_ID, RICH, Clock, Wallet, rich_chain
 POOR = Wallet(0xDEAD)
 
 
-def seen_time(chain: EvmChain, contract: bytes) -> int:
-    return int.from_bytes(chain.call(contract, b""), "big")
-
-
 def mined_time(chain: EvmChain) -> int:
     ALICE.send(chain, BOB.address)
     return chain.blocks.latest.timestamp
 
 
-def test_block_time_follows_the_clock_at_once() -> None:
-    clock = Clock(1_000)
-    chain = EvmChain(CHAIN_ID, clock, {ALICE.address: RICH})
-    assert chain.blocks.latest.timestamp == 1_000
-    clock.now = 5_000
-    assert mined_time(chain) == 5_000
+def test_block_time_follows_the_clock_at_once_and_never_goes_back(chain: EvmChain, clock: Clock) -> None:
+    began = clock.now
+    for moved, seen in ((0, 0), (4_000, 4_000), (3_000, 4_000), (4_001, 4_001)):
+        clock.now = began + moved
+        assert chain.timestamp() == mined_time(chain) == began + seen
 
 
-def test_block_time_never_goes_back() -> None:
-    clock = Clock(5_000)
-    chain = EvmChain(CHAIN_ID, clock, {ALICE.address: RICH})
-    clock.now = 4_000
-    assert chain.timestamp() == mined_time(chain) == 5_000
-    clock.now = 5_001
-    assert chain.timestamp() == mined_time(chain) == 5_001
-
-
-def test_call_sees_the_live_clock_without_a_new_block() -> None:
-    clock = Clock(1_000)
-    chain = EvmChain(CHAIN_ID, clock, {ALICE.address: RICH})
+def test_call_sees_the_live_clock_without_a_new_block(chain: EvmChain, clock: Clock) -> None:
+    began = clock.now
     contract = ALICE.deploy(chain, init_code(CLOCK))
-    clock.now = 9_000
-    assert seen_time(chain, contract) == chain.timestamp() == 9_000
-    clock.now = 10
-    assert seen_time(chain, contract) == chain.timestamp() == 1_000
+    for moved, seen in ((8_000, 8_000), (-1_000, 0)):
+        clock.now = began + moved
+        assert int.from_bytes(chain.call(contract, b"")) == chain.timestamp() == began + seen
 
 
-def test_transaction_sees_the_time_of_its_block() -> None:
-    clock = Clock(1_000)
-    chain = EvmChain(CHAIN_ID, clock, {ALICE.address: RICH})
+def test_transaction_sees_the_time_of_its_block(chain: EvmChain, clock: Clock) -> None:
     contract = ALICE.deploy(chain, init_code(assemble("TIMESTAMP 0 SSTORE")))
-    clock.now = 1_234
+    clock.now += 234
     ALICE.send(chain, contract)
-    assert chain.storage(contract, 0) == chain.blocks.latest.timestamp == 1_234
+    assert chain.storage(contract, 0) == chain.blocks.latest.timestamp == clock.now
 
 
 def test_blockhash_names_the_blocks_before(chain: EvmChain) -> None:
@@ -81,6 +63,18 @@ def test_blocks_form_a_chain_with_one_transaction_each(chain: EvmChain) -> None:
     assert [block.parent_hash for block in blocks[1:]] == [block.hash for block in blocks[:-1]]
     assert [block.transaction.receipt.transaction_hash for block in blocks if block.transaction] == hashes
 
+
+def with_the_other_s(raw: bytes) -> bytes:
+    """The same type 2 transaction with the other signature that the curve allows: `s` is in the upper half."""
+    fields = rlp.decode(raw[1:])
+    order = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
+    parity, s = int.from_bytes(fields[9]), int.from_bytes(fields[11])
+    fields[9], fields[11] = (b"\x01", b"")[parity], (order - s).to_bytes(32)
+    return b"\x02" + rlp.encode(fields)
+
+
+BLOB = [CHAIN_ID, 0, 1, 10**10, 21_000, BOB.address, 0, b"", [], 1, [b"\x01" + bytes(31)], 0, 1, 1]
+UNPROTECTED = {"nonce": 0, "gas": 21_000, "gasPrice": 10**10, "value": 0, "to": BOB.address}
 
 REFUSALS = {
     "chain id of another chain": (
@@ -117,6 +111,15 @@ REFUSALS = {
     "not RLP": (b"\xff\xff", "invalid transaction"),
     "unknown type": (b"\x7f\xc0", "invalid transaction"),
     "type 3": (b"\x03" + rlp.encode([b""] * 14), "invalid transaction"),
+    "blobs": (b"\x03" + rlp.encode(BLOB), "transaction type not supported"),
+    "no replay protection": (
+        bytes(Account.sign_transaction(UNPROTECTED, ALICE.key).raw_transaction),
+        "only replay-protected",
+    ),
+    "signature in the upper half": (
+        with_the_other_s(ALICE.sign(0, BOB.address)),
+        "invalid transaction: Invalid signature S value",
+    ),
     "lists in lists": (b"\xc1" * 20_000, "invalid transaction: lists within lists"),
     "bytes at the end": (ALICE.sign(0, BOB.address) + b"\x00", "invalid transaction"),
 }
@@ -136,40 +139,11 @@ def test_accepted_control_of_the_refusals_is_mined(chain: EvmChain) -> None:
     assert chain.send(ALICE.sign(0, BOB.address, gas=21_040, data=b"\x01")).succeeded
 
 
-def test_blob_transaction_is_refused_as_unsupported(chain: EvmChain) -> None:
-    fields = [CHAIN_ID, 0, 1, 10**10, 21_000, BOB.address, 0, b"", [], 1, [b"\x01" + bytes(31)], 0, 1, 1]
-    with pytest.raises(TransactionRefused, match="type not supported"):
-        chain.send(b"\x03" + rlp.encode(fields))
-
-
-def test_transaction_without_replay_protection_is_refused(chain: EvmChain) -> None:
-    unsigned = {"nonce": 0, "gas": 21_000, "gasPrice": 10**10, "value": 0, "to": BOB.address}
-    raw = bytes(Account.sign_transaction(unsigned, ALICE.key).raw_transaction)
-    with pytest.raises(TransactionRefused, match="replay-protected"):
-        chain.send(raw)
-
-
-def test_signature_in_the_upper_half_is_refused(chain: EvmChain) -> None:
-    fields = rlp.decode(ALICE.sign(0, BOB.address)[1:])
-    order = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
-    parity, s = int.from_bytes(fields[9], "big"), int.from_bytes(fields[11], "big")
-    fields[9], fields[11] = rlp.encode(1 - parity)[:1].strip(b"\x80"), (order - s).to_bytes(32, "big")
-    with pytest.raises(TransactionRefused, match="S value"):
-        chain.send(b"\x02" + rlp.encode(fields))
-    assert chain.next_nonce(ALICE.address) == 0
-
-
 VALID = [
     ALICE.sign(0, BOB.address),
     ALICE.sign(0, BOB.address, gasPrice=10**10),
     ALICE.sign(0, BOB.address, gasPrice=10**10, accessList=[]),
-    ALICE.sign(
-        0,
-        BOB.address,
-        authorizationList=[
-            Account.sign_authorization({"chainId": 0, "address": "0x" + "11" * 20, "nonce": 0}, BOB.key),
-        ],
-    ),
+    ALICE.sign(0, BOB.address, authorizationList=[BOB.authorize(b"\x11" * 20, chain_id=0)]),
 ]
 
 

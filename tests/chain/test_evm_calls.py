@@ -5,7 +5,6 @@ from __future__ import annotations
 import tracemalloc
 
 import pytest
-from eth_account import Account
 
 from reference_node.chain import evm
 from reference_node.chain.evm import EvmChain
@@ -14,7 +13,7 @@ from reference_node.chain.evm_transactions import BLOCK_GAS_LIMIT
 from reference_node.chain.interface import Reverted, TransactionRefused
 
 from .bytecode import CLOCK, COUNTER, CUSTOM_ERROR, REVERTER, assemble, init_code, word
-from .wallets import ALICE, BOB, CHAIN_ID, Wallet
+from .wallets import ALICE, BOB, Wallet
 
 POOR = Wallet(0xDEAD)
 MEGABYTE = 1024 * 1024
@@ -97,8 +96,7 @@ def test_stopped_chain_runs_nothing(chain: EvmChain) -> None:
 
 def test_call_to_an_account_with_delegated_code_runs_it(chain: EvmChain) -> None:
     clock = ALICE.deploy(chain, init_code(CLOCK))
-    authorization = {"chainId": CHAIN_ID, "address": "0x" + clock.hex(), "nonce": 0}
-    ALICE.send(chain, BOB.address, authorizationList=[Account.sign_authorization(authorization, BOB.key)])
+    ALICE.send(chain, BOB.address, authorizationList=[BOB.authorize(clock)])
     assert int.from_bytes(chain.call(BOB.address, b"")) == chain.timestamp()
 
 

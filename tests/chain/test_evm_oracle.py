@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from eth._utils.address import generate_contract_address, generate_safe_contract_address
-from eth_account import Account
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -130,11 +129,6 @@ def test_programs_that_fail_are_the_same(pair: Pair, code: bytes, gas: int) -> N
     pair.compare()
 
 
-def test_creation_is_the_same(pair: Pair) -> None:
-    assert pair.chain.code(pair.deploy(init_code(STORE))) == STORE
-    pair.compare()
-
-
 @pytest.mark.parametrize("original", [0, 1])
 @pytest.mark.parametrize("values", list(product(range(3), repeat=3)), ids=str)
 def test_slot_written_three_times_in_one_transaction_is_the_same(
@@ -156,8 +150,7 @@ def test_slot_and_account_are_cold_again_after_a_reverted_call(pair: Pair) -> No
 def test_account_that_only_a_call_touched_does_not_exist(pair: Pair) -> None:
     stranger = Wallet(0x5742)
     pair.chain.call(stranger.address, b"")
-    authorization = {"chainId": 0, "address": "0x" + BOB.address.hex(), "nonce": 0}
-    pair.send(BOB.address, authorizationList=[Account.sign_authorization(authorization, stranger.key)])
+    pair.send(BOB.address, authorizationList=[stranger.authorize(BOB.address, chain_id=0)])
     pair.compare(stranger.address)
 
 
@@ -217,9 +210,7 @@ def test_access_list_is_the_same(pair: Pair) -> None:
 
 def test_set_code_transaction_is_the_same(pair: Pair) -> None:
     counter = pair.deploy(init_code(COUNTER))
-    authorization = {"chainId": TESTER_CHAIN_ID, "address": "0x" + counter.hex(), "nonce": 0}
-    signed = Account.sign_authorization(authorization, BOB.key)
-    pair.send(BOB.address, authorizationList=[signed], data=word(1) + word(2))
+    pair.send(BOB.address, authorizationList=[BOB.authorize(counter, TESTER_CHAIN_ID)], data=word(1) + word(2))
     assert pair.send(BOB.address, data=word(1) + word(2)).logs
     pair.compare()
     assert pair.chain.storage(BOB.address, 0) == 2

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from eth_account import Account
 from eth_utils import keccak
 
 from reference_node.chain.evm import BASE_FEE, PRIORITY_FEE, EvmChain
 
 from .bytecode import CLOCK, COUNTER, CUSTOM_ERROR, ERROR_TEXT, assemble, init_code, returning, word
-from .rpc_asking import ALICE_HEX, BOB_HEX, NOWHERE, Ask, Fail, hexed
+from .rpc_asking import ALICE_HEX, BOB_HEX, NOWHERE, Ask, Fail, authorization, hexed
 from .wallets import ALICE, BOB, CHAIN_ID, Wallet
 
 
@@ -46,7 +45,7 @@ def test_state_of_the_latest_block_alone_is_there(chain: EvmChain, ask: Ask, fai
     for block in ("earliest", "0x0", {"blockHash": hexed(chain.blocks.between(0, 0)[0].hash)}):
         told = fail(method, BOB_HEX, block)
         assert told["code"] == -32000
-        assert "historical state is not available" in str(told["message"])
+        assert "historical state is not available" in told["message"]
     for block in ("0x2", {"blockHash": NOWHERE}):
         assert fail(method, BOB_HEX, block) == {"code": -32000, "message": "header not found"}
 
@@ -75,15 +74,19 @@ def test_call_takes_what_clients_send_along(chain: EvmChain, ask: Ask) -> None:
     assert ask("eth_call", {"to": contract, "from": BOB_HEX, **extra}) == "0x" + "00" * 12 + BOB.address.hex()
 
 
-def test_call_meant_for_another_chain_is_refused(fail: Fail) -> None:
-    told = fail("eth_call", {"to": BOB_HEX, "chainId": "0x1"})
-    assert told == {"code": -32000, "message": "invalid chain id: have 1 want 31337"}
+POOR_HEX = hexed(Wallet(0xDEAD).address)
 
 
-def test_call_as_another_account_needs_its_funds(fail: Fail) -> None:
-    poor = hexed(Wallet(0xDEAD).address)
-    told = fail("eth_call", {"from": poor, "to": BOB_HEX, "value": "0x1"})
-    assert told == {"code": -32000, "message": "insufficient funds for transfer: have 0 want 1"}
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ({"chainId": "0x1"}, "invalid chain id: have 1 want 31337"),
+        ({"from": POOR_HEX, "value": "0x1"}, "insufficient funds for transfer: have 0 want 1"),
+    ],
+    ids=["for another chain", "as an account without funds"],
+)
+def test_call_that_cannot_begin_is_refused(fail: Fail, call: dict[str, str], message: str) -> None:
+    assert fail("eth_call", {"to": BOB_HEX, **call}) == {"code": -32000, "message": message}
 
 
 def test_call_pretends_accounts(chain: EvmChain, ask: Ask) -> None:
@@ -118,41 +121,31 @@ def test_refusal_of_a_contract_carries_its_data(
 @pytest.mark.parametrize(
     ("runtime", "message"),
     [
-        ("0x60 POP JUMPDEST 3 JUMP", "out of gas"),
-        ("5 JUMP", "invalid jump destination"),
-        ("ADD", "Wanted 2 stack items"),
+        (assemble("0x60 POP JUMPDEST 3 JUMP"), "out of gas"),
+        (assemble("5 JUMP"), "invalid jump destination"),
+        (assemble("ADD"), "Wanted 2 stack items"),
+        (b"\xfe", "invalid opcode"),
     ],
+    ids=["endless", "jump", "stack", "instruction"],
 )
-def test_call_that_breaks_down_says_how(chain: EvmChain, fail: Fail, runtime: str, message: str) -> None:
-    contract = hexed(ALICE.deploy(chain, init_code(assemble(runtime))))
+def test_call_that_breaks_down_says_how(chain: EvmChain, fail: Fail, runtime: bytes, message: str) -> None:
+    contract = hexed(ALICE.deploy(chain, init_code(runtime)))
     told = fail("eth_call", {"to": contract, "gas": "0x186a0"})
     assert told["code"] == -32000
-    assert str(told["message"]).startswith(message)
-
-
-def test_call_of_an_invalid_instruction_says_so(chain: EvmChain, fail: Fail) -> None:
-    contract = hexed(ALICE.deploy(chain, init_code(b"\xfe")))
-    assert fail("eth_call", {"to": contract}) == {"code": -32000, "message": "invalid opcode"}
+    assert told["message"].startswith(message)
 
 
 def test_estimate_of_a_creation_suffices(chain: EvmChain, ask: Ask) -> None:
-    gas = int(str(ask("eth_estimateGas", {"from": ALICE_HEX, "data": hexed(init_code(COUNTER))})), 16)
+    gas = int(ask("eth_estimateGas", {"from": ALICE_HEX, "data": hexed(init_code(COUNTER))}), 16)
     receipt = ALICE.send(chain, data=init_code(COUNTER), gas=gas)
     assert receipt.succeeded
     assert receipt.gas_used == gas
 
 
 def test_estimate_with_an_authorization_suffices(chain: EvmChain, ask: Ask) -> None:
-    signed = Account.sign_authorization({"chainId": CHAIN_ID, "address": ALICE_HEX, "nonce": 0}, Wallet(9).key)
-    told = {
-        "chainId": hex(CHAIN_ID),
-        "address": ALICE_HEX,
-        "nonce": "0x0",
-        "yParity": hex(signed.y_parity),
-        "r": hex(signed.r),
-        "s": hex(signed.s),
-    }
-    gas = int(str(ask("eth_estimateGas", {"from": ALICE_HEX, "to": BOB_HEX, "authorizationList": [told]})), 16)
+    signed = Wallet(9).authorize(ALICE.address)
+    call = {"from": ALICE_HEX, "to": BOB_HEX, "authorizationList": [authorization(signed)]}
+    gas = int(ask("eth_estimateGas", call), 16)
     assert gas == 46_000
     assert ALICE.send(chain, BOB.address, gas=gas, authorizationList=[signed]).succeeded
 
@@ -181,6 +174,6 @@ def test_fee_history_has_one_base_fee_more(chain: EvmChain, ask: Ask, fail: Fail
         "gasUsedRatio": [21_000 / 30_000_000] * 2,
         "reward": [[hex(PRIORITY_FEE)] * 2] * 2,
     }
-    assert len(ask("eth_feeHistory", 9, "0x1")["baseFeePerGas"]) == 3  # type: ignore[index]
-    assert ask("eth_feeHistory", "0x400", "latest")["oldestBlock"] == "0x0"  # type: ignore[index]
+    assert len(ask("eth_feeHistory", 9, "0x1")["baseFeePerGas"]) == 3
+    assert ask("eth_feeHistory", "0x400", "latest")["oldestBlock"] == "0x0"
     assert fail("eth_feeHistory", "0x1", "0x63")["message"] == "request beyond head block"

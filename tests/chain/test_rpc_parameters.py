@@ -6,8 +6,6 @@ import pytest
 
 from .rpc_asking import BOB_HEX, NOWHERE, Fail
 
-# Every way to get a parameter wrong.
-
 CALL = {"to": BOB_HEX}
 WRONG = [
     ("eth_chainId", [1]),
@@ -85,4 +83,4 @@ WRONG = [
 def test_wrong_parameter_is_invalid(fail: Fail, method: str, params: list[object]) -> None:
     told = fail(method, *params)
     assert told["code"] == -32602
-    assert str(told["message"]).startswith("invalid params: ")
+    assert told["message"].startswith("invalid params: ")

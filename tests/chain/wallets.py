@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from eth_account import Account
+from eth_account.datastructures import SignedSetCodeAuthorization
 
 from reference_node.chain.evm import EvmChain
+from reference_node.chain.evm_store import ChainStore
 from reference_node.chain.interface import Chain, Receipt
 
 CHAIN_ID = 31337
@@ -35,6 +37,10 @@ class Wallet:
             transaction.setdefault("maxPriorityFeePerGas", 10**9)
         return bytes(Account.sign_transaction(transaction, self.key).raw_transaction)
 
+    def authorize(self, code: bytes, chain_id: int = CHAIN_ID) -> SignedSetCodeAuthorization:
+        """What lets this account, which has sent nothing yet, run the code at an address."""
+        return Account.sign_authorization({"chainId": chain_id, "address": code, "nonce": 0}, self.key)
+
     def send(self, chain: Chain, to: bytes | None = None, **fields: object) -> Receipt:
         """Sign with the nonce that the chain expects, and send."""
         return chain.send(self.sign(chain.next_nonce(self.address), to, chain_id=chain.chain_id, **fields))
@@ -61,6 +67,6 @@ class Clock:
         return self.now
 
 
-def rich_chain(chain_id: int = CHAIN_ID) -> EvmChain:
+def rich_chain(clock: Clock | None = None, chain_id: int = CHAIN_ID, store: ChainStore | None = None) -> EvmChain:
     """A chain on which Alice and Bob are rich."""
-    return EvmChain(chain_id, Clock(), {ALICE.address: RICH, BOB.address: RICH})
+    return EvmChain(chain_id, clock or Clock(), {ALICE.address: RICH, BOB.address: RICH}, store)
