@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from eth_bloom import BloomFilter
 
 from reference_node.chain import rpc_logs
 from reference_node.chain.evm import EvmChain
-from reference_node.chain.rpc import JsonRpc
 from reference_node.chain.rpc_logs import FILTER_SECONDS, LogMethods
 from reference_node.chain.rpc_requests import CHOICES
 from reference_node.chain.rpc_values import InvalidParams, RpcError
 
 from .bytecode import COUNTER, init_code, word
-from .rpc_asking import hexed
+from .rpc_asking import Ask, hexed
 from .wallets import ALICE
 
 
@@ -95,16 +92,13 @@ def test_logs_are_chosen_by_blocks(logging: Logging) -> None:
     assert logging.blocks(fromBlock="0x4", toBlock="0x5") == [4, 5]
     assert logging.blocks(fromBlock="0x4", toBlock="0x63") == [4, 5, 6]
     assert logging.blocks(fromBlock="0x6") == [6]
+    assert logging.blocks(fromBlock="0x63") == []
     assert logging.blocks(fromBlock="latest", toBlock="latest") == [6]
     assert logging.blocks(toBlock="earliest") == []
     assert logging.numbers(logging.ask("eth_getLogs", {})) == [6]
     block = logging.chain.blocks.number(5)
     assert block is not None
     assert logging.numbers(logging.ask("eth_getLogs", {"blockHash": hexed(block.hash)})) == [5]
-
-
-def test_logs_after_the_latest_block_are_none(logging: Logging) -> None:
-    assert logging.blocks(fromBlock="0x63") == []
 
 
 def test_logs_of_an_unknown_block_are_an_error(logging: Logging) -> None:
@@ -131,11 +125,10 @@ def test_log_is_told_with_its_place(logging: Logging) -> None:
     ]
 
 
-def test_bloom_holds_address_and_topics(logging: Logging) -> None:
-    body = {"jsonrpc": "2.0", "id": 1, "method": "eth_getBlockByNumber", "params": ["latest"]}
-    told = json.loads(JsonRpc(logging.chain).handle(json.dumps(body).encode()) or b"")["result"]
-    bloom = BloomFilter(int(told["logsBloom"], 16))
-    assert len(told["logsBloom"]) == 2 + 512
+def test_bloom_holds_address_and_topics(logging: Logging, ask: Ask) -> None:
+    told = ask("eth_getBlockByNumber", "latest")["logsBloom"]
+    bloom = BloomFilter(int(told, 16))
+    assert len(told) == 2 + 512
     assert all(item in bloom for item in (logging.first, word(4), word(2)))
     assert logging.second not in bloom
 
