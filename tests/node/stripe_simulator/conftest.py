@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import stripe
-from simulators import KEYS, Caller, CheckedSimulator
+from simulators import KEYS, Caller, CheckedSimulator, Raw
 
 
 @pytest.fixture
@@ -18,6 +18,12 @@ def simulator(monkeypatch: pytest.MonkeyPatch) -> CheckedSimulator:
 def merchant(simulator: CheckedSimulator) -> Caller:
     """The holder of the secret key."""
     return Caller(simulator, KEYS.secret)
+
+
+@pytest.fixture
+def raw(simulator: CheckedSimulator) -> Raw:
+    """The holder of the secret key, who sends requests of any form."""
+    return Raw(simulator, KEYS.secret)
 
 
 @pytest.fixture

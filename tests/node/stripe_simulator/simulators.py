@@ -56,6 +56,14 @@ class Caller:
         """A payment intent that has succeeded."""
         return self.intent(amount, confirm=True, payment_method="pm_card_visa", **members)
 
+    def confirm(self, intent: stripe.PaymentIntent, method: str = "pm_card_visa", **members: Any) -> Any:
+        """The intent as it is once it is confirmed with this payment method."""
+        return self.v1.payment_intents.confirm(intent.id, {"payment_method": method, **members})
+
+    def found(self, intent: stripe.PaymentIntent, *expand: str) -> Any:
+        """The intent as it now is."""
+        return self.v1.payment_intents.retrieve(intent.id, {"expand": [*expand]})
+
 
 @dataclass(frozen=True)
 class RawAnswer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from simulators import KEYS, Caller, CheckedSimulator, Raw, refusal
@@ -14,12 +15,6 @@ CUSTOMERS, INTENTS = "/v1/customers", "/v1/payment_intents"
 VALID, AUTOMATIC = b"amount=1000&currency=usd", "automatic_payment_methods"
 
 NOT_PUBLISHABLE = [operation for operation in OPERATIONS if not operation.publishable]
-
-
-@pytest.fixture
-def raw(simulator: CheckedSimulator) -> Raw:
-    """The holder of the secret key, who sends requests of any form."""
-    return Raw(simulator, KEYS.secret)
 
 
 def test_publishable_key_sees_a_part_of_an_intent(merchant: Caller, browser: Caller) -> None:
@@ -37,24 +32,16 @@ def test_publishable_key_needs_the_client_secret(merchant: Caller, browser: Call
     intent, other = merchant.intent(), merchant.intent()
     absent = refusal(lambda: browser.v1.payment_intents.retrieve(intent.id))
     assert (absent.http_status, absent.code) == (400, "parameter_missing")
-    wrong = refusal(
-        lambda: browser.v1.payment_intents.confirm(
-            intent.id, {"client_secret": other.client_secret or "", "payment_method": "pm_card_visa"}
-        )
-    )
+    wrong = refusal(lambda: browser.confirm(intent, client_secret=other.client_secret))
     assert (wrong.http_status, wrong.error and wrong.error.param) == (400, "client_secret")
-    assert merchant.v1.payment_intents.retrieve(intent.id).status == "requires_payment_method"
+    assert merchant.found(intent).status == "requires_payment_method"
 
 
 def test_publishable_key_sees_no_secret_members_in_errors(merchant: Caller, browser: Caller) -> None:
     intent = merchant.intent(metadata={"wallet": "0x1"})
-    fault = refusal(
-        lambda: browser.v1.payment_intents.confirm(
-            intent.id, {"client_secret": intent.client_secret or "", "payment_method": "pm_card_visa_chargeDeclined"}
-        )
-    )
+    declined = {"method": "pm_card_visa_chargeDeclined", "client_secret": intent.client_secret}
+    fault: Any = refusal(lambda: browser.confirm(intent, **declined))
     assert fault.http_status == 402
-    assert isinstance(fault.json_body, dict)
     shown = fault.json_body["error"]["payment_intent"]
     assert shown["id"] == intent.id
     assert "metadata" not in shown
@@ -136,13 +123,13 @@ def test_what_is_not_served_is_said_so(raw: Raw, method: str, path: str) -> None
     ],
 )
 def test_body_that_is_no_form_is_refused(raw: Raw, body: bytes) -> None:
-    answer = raw.send("POST", "/v1/payment_intents", body)
+    answer = raw.send("POST", INTENTS, body)
     assert (answer.status, answer.error["type"]) == (400, "invalid_request_error")
 
 
 def test_json_body_is_refused(raw: Raw) -> None:
     body = json.dumps({"amount": 1000, "currency": "usd"}).encode()
-    answer = raw.send("POST", "/v1/payment_intents", body, {"content-type": "application/json"})
+    answer = raw.send("POST", INTENTS, body, {"content-type": "application/json"})
     assert (answer.status, "content type" in str(answer.error["message"]).lower()) == (400, True)
 
 

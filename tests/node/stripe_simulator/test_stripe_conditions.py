@@ -32,15 +32,11 @@ from reference_node.stripe_simulator.payment_intents import PaymentIntent
 CONFIRM = "/v1/payment_intents/*/confirm"
 
 
-def _confirm(caller: Caller, intent_id: str) -> stripe.PaymentIntent:
-    return caller.v1.payment_intents.confirm(intent_id, {"payment_method": "pm_card_visa"})
-
-
 def test_failure_before_the_effect_is_retried_well(simulator: CheckedSimulator) -> None:
     merchant = Caller(simulator, KEYS.secret, tries=2)
     intent = merchant.intent()
     AddFault(fault=Fault(method="POST", path=CONFIRM, status=503)).carry_out(simulator)
-    assert _confirm(merchant, intent.id).status == "succeeded"
+    assert merchant.confirm(intent).status == "succeeded"
     assert [(entry.status, entry.replayed) for entry in simulator.log][-2:] == [(503, False), (200, False)]
 
 
@@ -49,7 +45,7 @@ def test_answer_lost_after_the_effect_is_given_again(simulator: CheckedSimulator
     merchant = Caller(simulator, KEYS.secret, tries=2)
     intent = merchant.intent()
     AddFault(fault=fault.model_copy(update={"path": CONFIRM})).carry_out(simulator)
-    assert _confirm(merchant, intent.id).status == "succeeded"
+    assert merchant.confirm(intent).status == "succeeded"
     assert [entry.replayed for entry in simulator.log][-2:] == [False, True]
     assert len(merchant.v1.charges.list().data) == 1
 
@@ -61,23 +57,22 @@ def test_dropped_connection_has_the_effect_of_what_came_before_it(
     intent = merchant.intent()
     AddFault(fault=Fault(kind="drop", when=when)).carry_out(simulator)
     with pytest.raises(stripe.APIConnectionError):
-        _confirm(merchant, intent.id)
-    assert merchant.v1.payment_intents.retrieve(intent.id).status == status
+        merchant.confirm(intent)
+    assert merchant.found(intent).status == status
 
 
 def test_saved_failure_is_given_again_under_its_key(simulator: CheckedSimulator) -> None:
     merchant = Caller(simulator, KEYS.secret, tries=3)
     intent = merchant.intent()
     AddFault(fault=Fault(when="saved")).carry_out(simulator)
-    fault = refusal(lambda: _confirm(merchant, intent.id))
+    fault = refusal(lambda: merchant.confirm(intent))
     assert (fault.http_status, [entry.replayed for entry in simulator.log][-3:]) == (500, [False, True, True])
-    assert merchant.v1.payment_intents.retrieve(intent.id).status == "requires_payment_method"
+    assert merchant.found(intent).status == "requires_payment_method"
 
 
 def test_request_that_arrives_twice_is_one_with_a_key_and_two_without(
-    simulator: CheckedSimulator, merchant: Caller
+    simulator: CheckedSimulator, merchant: Caller, raw: Raw
 ) -> None:
-    raw = Raw(simulator, KEYS.secret)
     AddFault(fault=Fault(method="POST", kind="repeat", times=2)).carry_out(simulator)
     raw.send("POST", "/v1/customers", b"", {"idempotency-key": "k"})
     assert len(merchant.v1.customers.list().data) == 1
@@ -85,9 +80,8 @@ def test_request_that_arrives_twice_is_one_with_a_key_and_two_without(
     assert len(merchant.v1.customers.list().data) == 3
 
 
-def test_faults_skip_repeat_and_end(simulator: CheckedSimulator) -> None:
+def test_faults_skip_repeat_and_end(simulator: CheckedSimulator, raw: Raw) -> None:
     AddFault(fault=Fault(path="/v1/customers", skip=1, times=2)).carry_out(simulator)
-    raw = Raw(simulator, KEYS.secret)
     assert raw.send("GET", "/v1/charges").status == 200
     assert [raw.send("GET", "/v1/customers").status for _ in range(5)] == [200, 500, 500, 200, 200]
     AddFault(fault=Fault(times=None)).carry_out(simulator)
@@ -96,9 +90,9 @@ def test_faults_skip_repeat_and_end(simulator: CheckedSimulator) -> None:
     assert raw.send("GET", "/v1/customers").status == 200
 
 
-def test_failure_tells_when_to_try_again(simulator: CheckedSimulator) -> None:
+def test_failure_tells_when_to_try_again(simulator: CheckedSimulator, raw: Raw) -> None:
     AddFault(fault=Fault(status=429, retry_after=7, should_retry=False, code="rate_limit")).carry_out(simulator)
-    answer = Raw(simulator, KEYS.secret).send("GET", "/v1/customers")
+    answer = raw.send("GET", "/v1/customers")
     assert (answer.status, answer.error["code"]) == (429, "rate_limit")
     assert (answer.headers["retry-after"], answer.headers["stripe-should-retry"]) == ("7", "false")
 
@@ -124,9 +118,8 @@ def test_rate_limited_request_is_told_so(simulator: CheckedSimulator, merchant: 
 
 def test_latency_comes_before_and_after_the_effect(simulator: CheckedSimulator, merchant: Caller) -> None:
     intent = merchant.intent()
-    SetLatencies(latencies=[Latency(path=CONFIRM, before_ms=70, after_ms=30), Latency(before_ms=5)]).carry_out(
-        simulator
-    )
+    latencies = [Latency(path=CONFIRM, before_ms=70, after_ms=30), Latency(before_ms=5)]
+    SetLatencies(latencies=latencies).carry_out(simulator)
     waits: list[tuple[float, str]] = []
 
     def sleep(seconds: float) -> None:
@@ -154,7 +147,7 @@ def test_only_one_of_many_confirmations_at_once_succeeds(simulator: CheckedSimul
         caller = Caller(simulator, KEYS.secret)
         started.wait()
         try:
-            return _confirm(caller, intent.id).status
+            return caller.confirm(intent).status
         except stripe.StripeError as fault:
             return str(fault.error and fault.error.code)
 
@@ -180,7 +173,7 @@ def test_authentication_ends_as_the_control_says(
     assert (intent.status, intent.amount_received, intent.latest_charge) == ("requires_action", 0, None)
     assert (intent.next_action and intent.next_action.type) == "use_stripe_sdk"
     Authenticate(payment_intent=intent.id, succeeds=succeeds).carry_out(simulator)
-    found = merchant.v1.payment_intents.retrieve(intent.id)
+    found = merchant.found(intent)
     assert (found.status, found.next_action) == (status, None)
     assert (found.last_payment_error and found.last_payment_error.code) == code
     with pytest.raises(Exception, match="does not wait"):
@@ -193,19 +186,18 @@ def test_processing_ends_as_the_control_says(
 ) -> None:
     intent = merchant.intent(confirm=True, payment_method="pm_usBankAccount_success")
     Settle(payment_intent=intent.id, succeeds=succeeds).carry_out(simulator)
-    assert merchant.v1.payment_intents.retrieve(intent.id).status == status
+    assert merchant.found(intent).status == status
     MoveClock(offset_seconds=100).carry_out(simulator)
-    assert merchant.v1.payment_intents.retrieve(intent.id).status == status
+    assert merchant.found(intent).status == status
 
 
 def test_intent_is_canceled_and_changed_behind_the_back(simulator: CheckedSimulator, merchant: Caller) -> None:
     unpaid, paid = merchant.intent(), merchant.paid(customer=merchant.v1.customers.create().id)
     Cancel(payment_intent=unpaid.id).carry_out(simulator)
-    assert merchant.v1.payment_intents.retrieve(unpaid.id).status == "canceled"
+    assert merchant.found(unpaid).status == "canceled"
     Change(payment_intent=paid.id, currency="eur", livemode=True, another_customer=True).carry_out(simulator)
-    found = merchant.v1.payment_intents.retrieve(paid.id, {"expand": ["latest_charge"]})
+    found = merchant.found(paid, "latest_charge")
     assert (found.currency, found.livemode, found.customer in {None, paid.customer}) == ("eur", True, False)
-    assert isinstance(found.latest_charge, stripe.Charge)
     assert (found.latest_charge.currency, found.latest_charge.livemode) == ("eur", True)
 
 
@@ -214,7 +206,7 @@ def test_customer_is_deleted_behind_the_back(simulator: CheckedSimulator, mercha
     intent = merchant.intent(customer=customer.id)
     DeleteCustomer(payment_intent=intent.id).carry_out(simulator)
     assert merchant.v1.customers.retrieve(customer.id).deleted
-    assert merchant.v1.payment_intents.retrieve(intent.id, {"expand": ["customer"]}).customer is not None
+    assert merchant.found(intent, "customer").customer is not None
 
 
 def test_reset_forgets_everything(simulator: CheckedSimulator, merchant: Caller) -> None:

@@ -9,10 +9,6 @@ import stripe
 from simulators import START, Caller, CheckedSimulator, refusal
 
 
-def _confirm(merchant: Caller, intent: stripe.PaymentIntent, method: str = "pm_card_visa") -> stripe.PaymentIntent:
-    return merchant.v1.payment_intents.confirm(intent.id, {"payment_method": method})
-
-
 def test_intent_begins_without_a_payment_method(merchant: Caller) -> None:
     customer = merchant.v1.customers.create({"email": "a@example.com"})
     shown = {"description": "credits", "receipt_email": "a@example.com", "statement_descriptor_suffix": "CREDITS"}
@@ -40,13 +36,11 @@ def test_confirmation_with_a_card_succeeds_once(merchant: Caller) -> None:
     intent = merchant.intent(payment_method="pm_card_visa")
     assert intent.status == "requires_confirmation"
     assert merchant.v1.payment_intents.confirm(intent.id).status == "succeeded"
-    found = merchant.v1.payment_intents.retrieve(intent.id, {"expand": ["latest_charge", "payment_method"]})
+    found = merchant.found(intent, "latest_charge", "payment_method")
     charge, method = found.latest_charge, found.payment_method
-    assert isinstance(charge, stripe.Charge)
-    assert isinstance(method, stripe.PaymentMethod)
     assert (found.amount_received, charge.amount_captured, charge.paid, charge.refunded) == (1000, 1000, True, False)
-    assert (method.card and (method.card.brand, method.card.last4)) == ("visa", "4242")
-    fault = refusal(lambda: _confirm(merchant, intent))
+    assert (method.card.brand, method.card.last4) == ("visa", "4242")
+    fault = refusal(lambda: merchant.confirm(intent))
     assert (fault.http_status, fault.code) == (400, "payment_intent_unexpected_state")
     assert (fault.error and fault.error.payment_intent and fault.error.payment_intent.status) == "succeeded"
 
@@ -64,15 +58,14 @@ def test_confirmation_with_a_card_succeeds_once(merchant: Caller) -> None:
 )
 def test_decline_leaves_the_intent_payable(merchant: Caller, method: str, code: str, decline_code: str) -> None:
     intent = merchant.intent()
-    fault = refusal(lambda: _confirm(merchant, intent, method))
+    fault = refusal(lambda: merchant.confirm(intent, method))
     assert isinstance(fault, stripe.CardError)
     assert fault.error is not None
     assert (fault.http_status, fault.code, fault.error.decline_code) == (402, code, decline_code)
-    declined = merchant.v1.payment_intents.retrieve(intent.id, {"expand": ["latest_charge"]})
+    declined = merchant.found(intent, "latest_charge")
     assert (declined.status, declined.amount_received) == ("requires_payment_method", 0)
-    assert isinstance(declined.latest_charge, stripe.Charge)
     assert (declined.latest_charge.status, declined.latest_charge.failure_code) == ("failed", code)
-    assert _confirm(merchant, intent).status == "succeeded"
+    assert merchant.confirm(intent).status == "succeeded"
 
 
 @pytest.mark.parametrize(
@@ -86,42 +79,39 @@ def test_decline_leaves_the_intent_payable(merchant: Caller, method: str, code: 
 def test_bank_payment_is_processed_first(
     simulator: CheckedSimulator, merchant: Caller, method: str, status: str, received: int
 ) -> None:
-    intent = _confirm(merchant, merchant.intent(), method)
+    intent = merchant.confirm(merchant.intent(), method)
     simulator.clock.offset_seconds = simulator.processing_seconds - 0.1
-    before = merchant.v1.payment_intents.retrieve(intent.id)
+    before = merchant.found(intent)
     assert (intent.status, before.status, before.amount_received) == ("processing", "processing", 0)
     simulator.clock.offset_seconds = simulator.processing_seconds
-    after = merchant.v1.payment_intents.retrieve(intent.id)
+    after = merchant.found(intent)
     assert (after.status, after.amount_received) == (status, received)
 
 
 def test_bank_account_pays_in_dollars_alone(merchant: Caller) -> None:
     intent = merchant.intent(currency="eur")
-    fault = refusal(lambda: _confirm(merchant, intent, "pm_usBankAccount_success"))
+    fault = refusal(lambda: merchant.confirm(intent, "pm_usBankAccount_success"))
     assert (fault.code, fault.error and fault.error.param) == ("payment_intent_invalid_parameter", "payment_method")
 
 
 def test_redirecting_methods_need_a_return_url(merchant: Caller) -> None:
     intent = merchant.v1.payment_intents.create({"amount": 500, "currency": "usd"})
-    fault = refusal(lambda: _confirm(merchant, intent))
+    fault = refusal(lambda: merchant.confirm(intent))
     assert (fault.error and fault.error.param) == "return_url"
-    given: Any = {"payment_method": "pm_card_visa", "return_url": "https://example.com"}
-    assert merchant.v1.payment_intents.confirm(intent.id, given).status == "succeeded"
+    assert merchant.confirm(intent, return_url="https://example.com").status == "succeeded"
 
 
 def test_cancellation_ends_an_intent(merchant: Caller) -> None:
     intent = merchant.intent()
     canceled = merchant.v1.payment_intents.cancel(intent.id, {"cancellation_reason": "abandoned"})
     assert (canceled.status, canceled.cancellation_reason, canceled.canceled_at) == ("canceled", "abandoned", START)
-    for refused in (lambda: merchant.v1.payment_intents.cancel(intent.id), lambda: _confirm(merchant, intent)):
+    for refused in (lambda: merchant.v1.payment_intents.cancel(intent.id), lambda: merchant.confirm(intent)):
         assert refusal(refused).code == "payment_intent_unexpected_state"
 
 
 def test_declined_creation_leaves_the_intent(merchant: Caller) -> None:
-    fault = refusal(lambda: merchant.intent(confirm=True, payment_method="pm_card_chargeDeclined"))
-    assert fault.error is not None
-    assert fault.error.payment_intent is not None
-    assert merchant.v1.payment_intents.retrieve(fault.error.payment_intent.id).status == "requires_payment_method"
+    fault: Any = refusal(lambda: merchant.intent(confirm=True, payment_method="pm_card_chargeDeclined"))
+    assert merchant.found(fault.error.payment_intent).status == "requires_payment_method"
 
 
 @pytest.mark.parametrize(
@@ -158,11 +148,11 @@ def test_refund_gives_back_in_parts(merchant: Caller) -> None:
     assert (charge.amount_refunded, charge.refunded) == (1000, True)
     listed = merchant.v1.refunds.list({"payment_intent": intent.id, "charge": charge.id}).data
     assert [refund.amount for refund in listed] == [600, 400]
-    assert merchant.v1.payment_intents.retrieve(intent.id).status == "succeeded"
+    assert merchant.found(intent).status == "succeeded"
 
 
 def test_refund_of_what_was_not_paid_is_refused(merchant: Caller) -> None:
-    unpaid, processing = merchant.intent(), _confirm(merchant, merchant.intent(), "pm_usBankAccount_success")
+    unpaid, processing = merchant.intent(), merchant.confirm(merchant.intent(), "pm_usBankAccount_success")
     assert refusal(lambda: merchant.v1.refunds.create({"payment_intent": unpaid.id})).http_status == 400
     fault = refusal(lambda: merchant.v1.refunds.create({"payment_intent": processing.id}))
     assert fault.code == "charge_not_refundable"
@@ -172,7 +162,7 @@ def test_refund_of_what_was_not_paid_is_refused(merchant: Caller) -> None:
 
 @pytest.mark.parametrize("method", ["pm_card_createDispute", "pm_usBankAccount_dispute"])
 def test_disputed_payment_is_not_refunded(simulator: CheckedSimulator, merchant: Caller, method: str) -> None:
-    intent = _confirm(merchant, merchant.intent(), method)
+    intent = merchant.confirm(merchant.intent(), method)
     simulator.clock.offset_seconds = simulator.processing_seconds
     assert merchant.v1.charges.retrieve(str(intent.latest_charge)).disputed
     assert refusal(lambda: merchant.v1.refunds.create({"payment_intent": intent.id})).code == "charge_disputed"
