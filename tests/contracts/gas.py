@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from deployed import Wallet
 from world import (
     ACCOUNT,
     ADMIN_PAYER,
@@ -50,23 +49,23 @@ def write_gas() -> dict[str, int]:
     }
     gas = {"(deployment)": World().config.deployment.gas_used}
     for function, (sender, arguments) in others.items():
-        gas[function] = used(populated(), function, *arguments, sender=sender)
+        gas[function] = populated().gas(function, *arguments, sender=sender)
     for write in WRITES:
-        gas[write.function] = used(populated(), write.function, ACCOUNT, *write.arguments)
+        gas[write.function] = populated().gas(write.function, ACCOUNT, *write.arguments)
     return gas | large_write_gas()
 
 
 def large_write_gas() -> dict[str, int]:
     """Gas of writes that grow with what they name."""
     actions = [hash_of(f"action {number}") for number in HUNDRED]
-    gas = {"addGroup, 100 actions": used(populated(), "addGroup", ACCOUNT, "", "", [], actions)}
+    gas = {"addGroup, 100 actions": populated().gas("addGroup", ACCOUNT, "", "", [], actions)}
     world = with_groups(100)
     named = permissions(manage=HUNDRED, add=HUNDRED, remove=HUNDRED, execute=HUNDRED)
     key = (ACCOUNT, UNKNOWN, 0, 0, "", "", *named)
-    gas["setUsageApiKey, 100 groups in all four arrays"] = used(world, "setUsageApiKey", *key)
+    gas["setUsageApiKey, 100 groups in all four arrays"] = world.gas("setUsageApiKey", *key)
     for number in range(9):
         world.write("setUsageApiKey", ACCOUNT, key_hash(f"key {number}"), 0, 0, "", "", *permissions(execute=[1]))
-    gas["removeGroup, named by 10 keys"] = used(world, "removeGroup", ACCOUNT, 1)
+    gas["removeGroup, named by 10 keys"] = world.gas("removeGroup", ACCOUNT, 1)
     return gas
 
 
@@ -90,13 +89,6 @@ def with_groups(count: int) -> World:
     for _ in range(count - 2):
         world.write("addGroup", ACCOUNT, "group", "of many", [WILDCARD], [hash_of("another action")])
     return world
-
-
-def used(world: World, function: str, *arguments: object, sender: Wallet = PAYER) -> int:
-    """Gas of a write that succeeds."""
-    receipt = world.config.receipt(function, *arguments, sender=sender)
-    assert receipt.succeeded, function
-    return receipt.gas_used
 
 
 def figures() -> str:

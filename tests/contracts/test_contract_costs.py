@@ -8,7 +8,6 @@ from world import (
     CID,
     KEY,
     OTHER_ACCOUNT,
-    PAYER,
     PKP,
     SECOND_CID,
     World,
@@ -32,13 +31,6 @@ def listed(world: World, group_id: int, page: int = 0, size: int = 100) -> list[
     return [row[0] for row in world.config.rows("listActionsInGroup", ACCOUNT, group_id, page, size)]
 
 
-def cost(world: World, function: str, *arguments: object) -> int:
-    """Gas of a write that succeeds."""
-    receipt = world.config.receipt(function, ACCOUNT, *arguments, sender=PAYER)
-    assert receipt.succeeded
-    return receipt.gas_used
-
-
 def add_group(world: World, cid_hashes: list[bytes]) -> int:
     """The id of a new group with these actions, and the first wallet."""
     (event,) = world.write("addGroup", ACCOUNT, "name", "description", [pkp_id(PKP)], cid_hashes)
@@ -51,7 +43,7 @@ def test_group_of_many_actions_and_keys_costs_no_more_to_remove(world: World) ->
     for number in range(30):
         named = permissions(manage=[large], add=[large], remove=[large], execute=[large])
         world.write("setUsageApiKey", ACCOUNT, key_hash(f"key {number}"), 0, 0, "", "", *named)
-    assert abs(cost(world, "removeGroup", large) - cost(world, "removeGroup", small)) <= SLACK
+    assert abs(world.gas("removeGroup", ACCOUNT, large) - world.gas("removeGroup", ACCOUNT, small)) <= SLACK
     assert world.config.call("canRun", ACCOUNT, LISTED[0]) is False
     assert world.config.call("canRun", key_hash("key 3"), LISTED[0]) is False
     assert world.config.call_refusal("listActionsInGroup", ACCOUNT, large, 0, 1) == ("GroupUnknown", ACCOUNT, large)
@@ -63,7 +55,8 @@ def test_group_of_many_actions_costs_no_more_to_update(world: World) -> None:
     small, large = add_group(world, LISTED[:1]), add_group(world, LISTED[:100])
     world.write("changeActionsOfGroup", ACCOUNT, large, LISTED[100:], [])
     emptied = ("name", "description", [], [])
-    assert abs(cost(world, "updateGroup", large, *emptied) - cost(world, "updateGroup", small, *emptied)) <= SLACK
+    of_large, of_small = (world.gas("updateGroup", ACCOUNT, group_id, *emptied) for group_id in (large, small))
+    assert abs(of_large - of_small) <= SLACK
     world.write("updateGroup", ACCOUNT, large, "name", "description", [], [SECOND_CID])
     assert listed(world, large) == [SECOND_CID]
     assert world.config.call("canRun", ACCOUNT, LISTED[0]) is False
@@ -75,7 +68,7 @@ def test_group_of_many_actions_costs_no_more_to_update(world: World) -> None:
 def test_action_of_many_groups_is_deleted_from_all(world: World) -> None:
     everywhere = [add_group(world, [LISTED[0], CID, LISTED[1]]) for _ in range(GROUPS)]
     others = world.config.rows("listActionsInGroup", OTHER_ACCOUNT, 1, 0, 10)
-    assert cost(world, "deleteAction", CID) < 5_000_000
+    assert world.gas("deleteAction", ACCOUNT, CID) < 5_000_000
     assert world.config.call("canRun", ACCOUNT, CID) is False
     for group_id in (everywhere[0], everywhere[-2], everywhere[-1]):
         assert listed(world, group_id) == LISTED[:2]

@@ -40,7 +40,7 @@ def pkp_id(wallet: Wallet) -> bytes:
 
 def own_hash(wallet: Wallet) -> int:
     """The hash of the account that this wallet creates on the chain."""
-    return int.from_bytes(keccak(wallet.raw_address), "big")
+    return int.from_bytes(pkp_id(wallet))
 
 
 ACCOUNT = key_hash("account")
@@ -88,6 +88,12 @@ class World:
     def refusal(self, function: str, *arguments: object, sender: Wallet = PAYER) -> Named:
         """The refusal of a write by a payer unless said otherwise."""
         return self.config.refusal(function, *arguments, sender=sender)
+
+    def gas(self, function: str, *arguments: object, sender: Wallet = PAYER) -> int:
+        """Gas of a write that succeeds."""
+        receipt = self.config.receipt(function, *arguments, sender=sender)
+        assert receipt.succeeded, function
+        return receipt.gas_used
 
     def grant(self, granted: tuple[object, ...], expiration: int = 0) -> None:
         """Replace all values of the usage key."""
