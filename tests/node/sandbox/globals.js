@@ -147,6 +147,8 @@ async function main() {
     clearTimeout(setTimeout(() => order.push("cleared"), 0));
     clearTimeout(undefined);
     queueMicrotask(() => order.push("microtask"));
+    Promise.resolve().then(() => order.push("reaction"));
+    order.push("at once");
     await new Promise((resolve) => setTimeout(resolve, 1200));
     let ticks = 0;
     await new Promise((resolve) => {

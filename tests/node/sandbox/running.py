@@ -21,6 +21,15 @@ def no_wallets(name: str, argument: Mapping[str, Json]) -> Json:
     raise AssertionError(f"{name} was called with {argument}")
 
 
+def raising(fault: Exception) -> Callable[[str, Mapping[str, Json]], Json]:
+    """A host whose every answer is this fault."""
+
+    def host(_name: str, _argument: Mapping[str, Json]) -> Json:
+        raise fault
+
+    return host
+
+
 def run(
     sandbox: Sandbox,
     code: str,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
-from running import evaluated, failed, returned, run
+from running import evaluated, failed, raising, returned, run
 
 from reference_node.sandbox import HostError, HostRefusal, Sandbox
 from reference_node.strict_json import Json
@@ -38,24 +38,14 @@ def test_argument_that_is_no_object_is_refused_before_the_host_is_asked(sandbox:
 
 
 def test_namespace_can_not_be_changed_and_its_calls_return_promises(sandbox: Sandbox) -> None:
-    assert evaluated(sandbox, "Object.isFrozen(Service.Actions) && Object.keys(Service.Actions).sort()") == [
-        "getPrivateKey",
-        "signDigest",
-        "signMessage",
-    ]
-    code = "async function main() { return Service.Actions.signMessage() instanceof Promise }"
-    assert returned(run(sandbox, code)) is True
+    names = evaluated(sandbox, "Object.isFrozen(Service.Actions) && Object.keys(Service.Actions).sort()")
+    assert names == ["getPrivateKey", "signDigest", "signMessage"]
+    assert evaluated(sandbox, "Service.Actions.signMessage() instanceof Promise") is True
 
 
 def test_error_of_the_host_is_the_scripts_to_catch(sandbox: Sandbox) -> None:
-    def host(_: str, __: Mapping[str, Json]) -> Json:
-        raise HostError("no such wallet")
-
     code = "async function main() { try { await Service.Actions.signMessage({}) } catch (e) { return `${e}` } }"
-    assert returned(run(sandbox, code, host=host)) == "Error: no such wallet"
-    assert failed(run(sandbox, "async function main() { await Service.Actions.signMessage({}) }", host=host)) == (
-        "Error: no such wallet"
-    )
+    assert returned(run(sandbox, code, host=raising(HostError("no such wallet")))) == "Error: no such wallet"
 
 
 @pytest.mark.parametrize(
@@ -69,19 +59,14 @@ def test_error_of_the_host_is_the_scripts_to_catch(sandbox: Sandbox) -> None:
     ],
 )
 def test_refusal_ends_the_run_whatever_the_script_does(sandbox: Sandbox, code: str) -> None:
-    def host(_: str, __: Mapping[str, Json]) -> Json:
-        raise HostRefusal("not permitted")
-
     with pytest.raises(HostRefusal, match="not permitted"):
-        run(sandbox, code, host=host)
+        run(sandbox, code, host=raising(HostRefusal("not permitted")))
 
 
 def test_fault_of_the_host_is_the_callers(sandbox: Sandbox) -> None:
-    def host(_: str, __: Mapping[str, Json]) -> Json:
-        raise ZeroDivisionError
-
+    code = "async function main() { await Service.Actions.signMessage({}) }"
     with pytest.raises(ZeroDivisionError):
-        run(sandbox, "async function main() { await Service.Actions.signMessage({}) }", host=host)
+        run(sandbox, code, host=raising(ZeroDivisionError()))
 
 
 def test_calls_that_are_not_awaited_one_by_one_are_all_answered(sandbox: Sandbox) -> None:

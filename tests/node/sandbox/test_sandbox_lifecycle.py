@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -26,12 +27,8 @@ CALLS_FIRST = "async function main() { await Service.Actions.signMessage({}); fo
 
 LOCKED_DOWN_STATUS = {"Seccomp": "2", "NoNewPrivs": "1"}
 if os.getuid() == 0:
-    LOCKED_DOWN_STATUS |= {
-        "Uid": " ".join(4 * ["65534"]),
-        "Gid": " ".join(4 * ["65534"]),
-        "Groups": "",
-        "CapEff": 16 * "0",
-    }
+    NOBODY = "65534 65534 65534 65534"
+    LOCKED_DOWN_STATUS |= {"Uid": NOBODY, "Gid": NOBODY, "Groups": "", "CapEff": 16 * "0"}
 LOCKED_DOWN = ("socket", *LOCKED_DOWN_STATUS.values())
 
 
@@ -66,11 +63,19 @@ def alive(process: int) -> bool:
         return False
 
 
-def zygote_of(sandbox: Sandbox) -> int:
-    """The warm process."""
-    sandbox.start()
-    assert sandbox.process is not None
-    return sandbox.process
+@pytest.fixture
+def own() -> Iterator[Sandbox]:
+    """A sandbox of the test's own, which has started."""
+    with Sandbox() as sandbox:
+        sandbox.start()
+        yield sandbox
+
+
+@pytest.fixture
+def zygote(own: Sandbox) -> int:
+    """The warm process of `own`."""
+    assert own.process is not None
+    return own.process
 
 
 def in_flight(sandbox: Sandbox, threads: ThreadPoolExecutor) -> Future[RunResult]:
@@ -87,15 +92,14 @@ def test_sandbox_that_never_runs_starts_nothing() -> None:
         assert children(os.getpid()) <= before
 
 
-def test_start_is_idempotent_and_close_ends_everything() -> None:
-    with Sandbox() as sandbox:
-        zygote = zygote_of(sandbox)
-        sandbox.start()
-        assert returned(run(sandbox, HELLO)) == "hello"
-        runs = children(zygote)
+def test_start_and_close_are_idempotent_and_close_ends_everything(own: Sandbox, zygote: int) -> None:
+    own.start()
+    assert returned(run(own, HELLO)) == "hello"
+    runs = children(zygote)
+    own.close()
     assert not alive(zygote)
     until(lambda: not any(map(alive, runs)))
-    sandbox.close()
+    own.close()
 
 
 def test_closed_sandbox_runs_nothing() -> None:
@@ -107,32 +111,30 @@ def test_closed_sandbox_runs_nothing() -> None:
         sandbox.start()
 
 
-def test_hundreds_of_runs_leave_no_process_and_no_descriptor() -> None:
-    with Sandbox() as sandbox:
-        zygote = zygote_of(sandbox)
-        returned(run(sandbox, HELLO))
-        gc.collect()
-        before = descriptors()
-        with ThreadPoolExecutor(8) as threads:
-            results = list(threads.map(lambda _: run(sandbox, HELLO), range(200)))
-        assert {result.response for result in results} == {'"hello"'}
-        gc.collect()
-        assert descriptors() <= before + 8  # spares, forked ahead by runs at the same time
-        until(lambda: len(left := children(zygote)) <= 8 and all(map(alive, left)))
+def test_hundreds_of_runs_leave_no_process_and_no_descriptor(own: Sandbox, zygote: int) -> None:
+    returned(run(own, HELLO))
+    gc.collect()
+    before = descriptors()
+    with ThreadPoolExecutor(8) as threads:
+        results = list(threads.map(lambda _: run(own, HELLO), range(200)))
+    assert {result.response for result in results} == {'"hello"'}
+    gc.collect()
+    assert descriptors() <= before + 8  # spares, forked ahead by runs at the same time
+    until(lambda: len(left := children(zygote)) <= 8 and all(map(alive, left)))
 
 
 def test_runs_that_are_cut_off_leave_no_process() -> None:
     with Sandbox(Limits(wall_seconds=0.05)) as sandbox:
-        zygote = zygote_of(sandbox)
         for _ in range(10):
             assert run(sandbox, ENDLESS).has_error
-        until(lambda: len(children(zygote)) <= 4)
+        assert sandbox.process is not None
+        until(lambda: len(children(sandbox.process)) <= 4)
 
 
-def test_close_ends_runs_in_flight() -> None:
-    with Sandbox() as sandbox, ThreadPoolExecutor(4) as threads:
-        runs = [in_flight(sandbox, threads) for _ in range(4)]
-        sandbox.close()
+def test_close_ends_runs_in_flight(own: Sandbox) -> None:
+    with ThreadPoolExecutor(4) as threads:
+        runs = [in_flight(own, threads) for _ in range(4)]
+        own.close()
         for flight in runs:
             assert isinstance(flight.exception(WAIT), SandboxBroken)
 
@@ -157,52 +159,49 @@ def test_process_that_is_forked_as_the_warm_process_dies_ends_before_it_says_any
     assert done.stdout == "b''\n"
 
 
-def test_run_whose_process_died_with_the_warm_one_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    with Sandbox() as sandbox:
-        first = zygote_of(sandbox)
-        take = Zygote.take
+def test_run_whose_process_died_with_the_warm_one_begins_anew(
+    own: Sandbox, zygote: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take = Zygote.take
 
-        def take_and_die(zygote: Zygote) -> Forked:
-            forked = take(zygote)
-            if zygote.process_id == first:
-                os.kill(first, signal.SIGKILL)
-                until(lambda: not alive(forked.process))
-            return forked
+    def take_and_die(warm: Zygote) -> Forked:
+        forked = take(warm)
+        if warm.process_id == zygote:
+            os.kill(zygote, signal.SIGKILL)
+            until(lambda: not alive(forked.process))
+        return forked
 
-        monkeypatch.setattr(Zygote, "take", take_and_die)
-        assert returned(run(sandbox, HELLO)) == "hello"
-        assert sandbox.process != first
+    monkeypatch.setattr(Zygote, "take", take_and_die)
+    assert returned(run(own, HELLO)) == "hello"
+    assert own.process != zygote
 
 
-def test_death_of_the_warm_process_ends_runs_in_flight_and_the_next_run_starts_another() -> None:
-    with Sandbox() as sandbox, ThreadPoolExecutor(1) as threads:
-        zygote = zygote_of(sandbox)
-        flight = in_flight(sandbox, threads)
+def test_death_of_the_warm_process_ends_runs_in_flight_and_the_next_run_starts_another(
+    own: Sandbox, zygote: int
+) -> None:
+    with ThreadPoolExecutor(1) as threads:
+        flight = in_flight(own, threads)
         os.kill(zygote, signal.SIGKILL)
         assert isinstance(flight.exception(WAIT), SandboxBroken)
-        assert returned(run(sandbox, HELLO)) == "hello"
+        assert returned(run(own, HELLO)) == "hello"
         assert not alive(zygote)
 
 
-def test_death_of_the_warm_process_between_runs_goes_unnoticed() -> None:
-    with Sandbox() as sandbox:
-        zygote = zygote_of(sandbox)
-        os.kill(zygote, signal.SIGKILL)
-        until(lambda: not alive(zygote))  # a run that begins before it has died is in flight, and dies with it
-        for _ in range(3):
-            assert returned(run(sandbox, HELLO)) == "hello"
+def test_death_of_the_warm_process_between_runs_goes_unnoticed(own: Sandbox, zygote: int) -> None:
+    os.kill(zygote, signal.SIGKILL)
+    until(lambda: not alive(zygote))  # a run that begins before it has died is in flight, and dies with it
+    for _ in range(3):
+        assert returned(run(own, HELLO)) == "hello"
 
 
-def test_death_of_the_processes_that_wait_goes_unnoticed() -> None:
-    with Sandbox() as sandbox:
-        zygote = zygote_of(sandbox)
-        assert returned(run(sandbox, HELLO)) == "hello"
-        until(lambda: len(children(zygote)) == SPARES)
-        for process in children(zygote):
-            os.kill(process, signal.SIGKILL)
-        for _ in range(SPARES + 1):
-            assert returned(run(sandbox, HELLO)) == "hello"
-        assert sandbox.process == zygote
+def test_death_of_the_processes_that_wait_goes_unnoticed(own: Sandbox, zygote: int) -> None:
+    assert returned(run(own, HELLO)) == "hello"
+    until(lambda: len(children(zygote)) == SPARES)
+    for process in children(zygote):
+        os.kill(process, signal.SIGKILL)
+    for _ in range(SPARES + 1):
+        assert returned(run(own, HELLO)) == "hello"
+    assert own.process == zygote
 
 
 def test_death_of_one_run_is_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,22 +214,21 @@ def test_death_of_one_run_is_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(Zygote, "take", take_and_note)
     with Sandbox(Limits(wall_seconds=WAIT)) as sandbox, ThreadPoolExecutor(1) as threads:
-        zygote = zygote_of(sandbox)
         flight = in_flight(sandbox, threads)
         os.kill(taken[0].process, signal.SIGKILL)
         assert failed(flight.result(WAIT)).startswith("the run's process died")
-        assert alive(zygote)
+        assert sandbox.process is not None
+        assert alive(sandbox.process)
 
 
-def test_run_is_behind_the_node_and_one_that_computes_for_long_behind_the_others() -> None:
-    with Sandbox() as sandbox, ThreadPoolExecutor(1) as threads:
-        zygote = zygote_of(sandbox)
-        behind = _niceness(os.getpid()) + RUN_NICENESS
-        far_behind = min(behind + LONG_RUN_NICENESS, 19)  # no process is any nicer
-        until(lambda: {*map(_niceness, children(zygote))} == {behind})
-        threads.submit(run, sandbox, ENDLESS)
+def test_run_is_behind_the_node_and_one_that_computes_for_long_behind_the_others(own: Sandbox, zygote: int) -> None:
+    behind = min(_niceness(os.getpid()) + RUN_NICENESS, 19)  # no process is any nicer
+    far_behind = min(behind + LONG_RUN_NICENESS, 19)
+    until(lambda: {*map(_niceness, children(zygote))} == {behind})
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(run, own, ENDLESS)
         until(lambda: far_behind in map(_niceness, children(zygote)))
-        sandbox.close()
+        own.close()
 
 
 def _niceness(process: int) -> int:
@@ -257,8 +255,7 @@ def test_death_of_the_node_ends_all() -> None:
     )
     with parent:
         assert parent.stdout is not None
-        assert parent.stdout.readline() == b"running\n"
-        assert parent.stdout.readline() == b"running\n"
+        assert [parent.stdout.readline() for _ in range(2)] == [b"running\n"] * 2
         (zygote,) = children(parent.pid)
         runs = children(zygote)
         assert len(runs) >= 2
@@ -268,18 +265,21 @@ def test_death_of_the_node_ends_all() -> None:
 
 def test_warm_process_knows_nothing_of_the_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REFERENCE_NODE_ROOT_SECRET", "a secret")
-    with Path(__file__).open() as own, Sandbox() as sandbox:
-        os.set_inheritable(own.fileno(), True)
-        zygote = zygote_of(sandbox)
-        assert Path(f"/proc/{zygote}/environ").read_bytes() == b""
-        assert set(descriptor_kinds(zygote)) <= {"socket", "pipe", "/dev/null"}
+    with Path(__file__).open() as inherited, Sandbox() as sandbox:
+        os.set_inheritable(inherited.fileno(), True)
+        sandbox.start()
+        assert sandbox.process is not None
+        assert Path(f"/proc/{sandbox.process}/environ").read_bytes() == b""
+        assert set(descriptor_kinds(sandbox.process)) <= {"socket", "pipe", "/dev/null"}
 
 
-def test_runs_hold_one_descriptor_no_rights_and_a_filter() -> None:
-    with Sandbox() as sandbox:
-        zygote = zygote_of(sandbox)
+@pytest.mark.parametrize("insecure", [False, True], ids=["usual", "told to do without"])
+def test_runs_hold_one_descriptor_no_rights_and_a_filter(insecure: bool, capfd: pytest.CaptureFixture[str]) -> None:
+    with Sandbox(insecure=insecure) as sandbox:
         returned(run(sandbox, HELLO))
-        until(lambda: {_holds(spare) for spare in children(zygote)} == {LOCKED_DOWN})
+        assert sandbox.process is not None
+        until(lambda: {_holds(spare) for spare in children(sandbox.process)} == {LOCKED_DOWN})
+    assert capfd.readouterr().err == ""
 
 
 def _holds(process: int) -> tuple[str, ...]:
@@ -353,10 +353,3 @@ def test_other_systems_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     with Sandbox() as sandbox, pytest.raises(SandboxUnavailable, match="Linux alone"):
         sandbox.start()
-
-
-def test_seccomp_that_is_there_is_used_all_the_same(capfd: pytest.CaptureFixture[str]) -> None:
-    with Sandbox(insecure=True) as sandbox:
-        zygote = zygote_of(sandbox)
-        until(lambda: {_holds(spare) for spare in children(zygote)} == {LOCKED_DOWN})
-    assert capfd.readouterr().err == ""
