@@ -8,15 +8,11 @@ import pytest
 from dstack_sdk.dstack_client import GetQuoteResponse
 
 from reference_node.tee.boot import boot_events
-from reference_node.tee.event_log import (
-    RUNTIME_EVENT,
-    replay,
-)
-from reference_node.tee.event_log import runtime_events as measured
+from reference_node.tee.event_log import RUNTIME_EVENT, replay, runtime_events
 from reference_node.tee.identity import identity_of
 
 IDENTITY = identity_of(b"\x11" * 32, b"\x22" * 20, "{}")
-EVENTS = [*boot_events(), *measured(IDENTITY)]
+EVENTS = [*boot_events(), *runtime_events(IDENTITY)]
 
 
 def test_boot_events_cover_the_first_three_registers() -> None:
