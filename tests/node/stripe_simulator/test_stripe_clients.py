@@ -17,6 +17,8 @@ from reference_node.stripe_simulator.actions import SetLatencies
 from reference_node.stripe_simulator.conditions import Latency
 from reference_node.stripe_simulator.server import serving
 
+BEARER = {"Authorization": f"Bearer {KEYS.secret}"}
+
 
 @pytest.fixture
 def url(simulator: CheckedSimulator) -> Iterator[str]:
@@ -36,20 +38,18 @@ def client(url: str) -> Iterator[stripe.StripeClient]:
 def test_control_is_served_where_asked_for(simulator: CheckedSimulator, url: str) -> None:
     limited = httpx.post(f"{url}/control/rate_limit", json={"rate_limit": {"requests": 0}})
     assert limited.json()["rate_limit"]["requests"] == 0
-    headers = {"Authorization": f"Bearer {KEYS.secret}"}
-    assert httpx.get(f"{url}/v1/customers", headers=headers).status_code == 429
+    assert httpx.get(f"{url}/v1/customers", headers=BEARER).status_code == 429
     with serving(simulator, control=False) as other:
-        assert httpx.post(f"{other}/control/reset", json={}, headers=headers).status_code == 429
+        assert httpx.post(f"{other}/control/reset", json={}, headers=BEARER).status_code == 429
     assert httpx.post(f"{url}/control/reset", json={}).status_code == 200
-    assert httpx.get(f"{url}/v1/customers", headers=headers).json()["data"] == []
+    assert httpx.get(f"{url}/v1/customers", headers=BEARER).json()["data"] == []
 
 
 def test_client_that_leaves_before_its_answer_has_paid(simulator: CheckedSimulator, url: str) -> None:
     SetLatencies(latencies=[Latency(method="POST", after_ms=600_000)]).carry_out(simulator)
-    headers = {"Authorization": f"Bearer {KEYS.secret}"}
     with pytest.raises(httpx.ReadTimeout):
-        httpx.post(f"{url}/v1/customers", headers=headers, timeout=httpx.Timeout(30, read=0.3))
-    assert len(httpx.get(f"{url}/v1/customers", headers=headers).json()["data"]) == 1
+        httpx.post(f"{url}/v1/customers", headers=BEARER, timeout=httpx.Timeout(30, read=0.3))
+    assert len(httpx.get(f"{url}/v1/customers", headers=BEARER).json()["data"]) == 1
 
 
 @pytest.mark.parametrize("unknown", ["a/b", "../customers", "a?b=c", "a#b", "pi_\u20ac", " "])
@@ -59,11 +59,7 @@ def test_id_with_any_characters_is_not_found(client: stripe.StripeClient, unknow
 
 
 def test_body_that_is_too_long_is_refused(url: str) -> None:
-    answer = httpx.post(
-        f"{url}/v1/customers",
-        data={"description": "x" * 2_000_000},
-        headers={"Authorization": f"Bearer {KEYS.secret}"},
-    )
+    answer = httpx.post(f"{url}/v1/customers", data={"description": "x" * 2_000_000}, headers=BEARER)
     assert answer.status_code == 413
 
 
@@ -72,7 +68,7 @@ def test_command_serves_until_it_is_told_to_stop(tmp_path: Path) -> None:
     variables = {"STRIPE_SIMULATOR_SECRET_KEY": KEYS.secret}
     with node_process(tmp_path / "ready.json", *options, serves="stripe-simulator", **variables) as (process, facts):
         url = facts["base_url"]
-        answer = httpx.get(f"{url}/v1/customers", headers={"Authorization": f"Bearer {KEYS.secret}"}, timeout=60)
+        answer = httpx.get(f"{url}/v1/customers", headers=BEARER, timeout=60)
         assert (answer.status_code, facts["control_url"]) == (200, f"{url}/control")
         assert (facts["secret_key"], facts["publishable_key"]) == (KEYS.secret, KEYS.publishable)
         process.send_signal(signal.SIGTERM)
