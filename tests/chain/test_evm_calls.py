@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from reference_node.chain.evm_calls import Call, Override
 from reference_node.chain.evm_transactions import BLOCK_GAS_LIMIT
 from reference_node.chain.interface import Reverted, TransactionRefused
 
-from .bytecode import CLOCK, COUNTER, CUSTOM_ERROR, REVERTER, assemble, init_code, word
+from .bytecode import CLOCK, COUNTER, REVERTER, assemble, init_code, word
 from .wallets import ALICE, BOB, Wallet
 
 POOR = Wallet(0xDEAD)
@@ -30,15 +31,6 @@ def test_call_leaves_no_trace(chain: EvmChain) -> None:
     assert ALICE.send(chain, contract, data=word(1) + word(2)).logs[0].data == word(1)
 
 
-def test_call_raises_what_the_contract_reverts_with(chain: EvmChain) -> None:
-    contract = ALICE.deploy(chain, init_code(REVERTER))
-    with pytest.raises(Reverted) as reverted:
-        chain.call(contract, b"")
-    assert reverted.value.data == CUSTOM_ERROR
-    receipt = ALICE.send(chain, contract)
-    assert (receipt.succeeded, receipt.revert_data) == (False, CUSTOM_ERROR)
-
-
 def test_calls_within_a_call_leave_no_memory_behind(chain: EvmChain) -> None:
     """Each of some 280 calls of the identity contract copies a megabyte."""
     copies = assemble(f"again: {MEGABYTE} 0 {MEGABYTE} 0 4 GAS STATICCALL POP @again JUMP")
@@ -50,14 +42,6 @@ def test_calls_within_a_call_leave_no_memory_behind(chain: EvmChain) -> None:
         tracemalloc.stop()
     assert execution.error is not None
     assert most < 30 * MEGABYTE
-
-
-def test_call_that_never_ends_runs_out_of_gas(chain: EvmChain) -> None:
-    contract = ALICE.deploy(chain, init_code(assemble("JUMPDEST 0 JUMP")))
-    execution = chain.run(Call(to=contract, gas=100_000))
-    assert execution.error is not None
-    assert execution.gas_used == 100_000
-    assert not execution.reverted
 
 
 ENDLESS = {
@@ -145,12 +129,13 @@ def estimated(chain: EvmChain, call: Call) -> int:
     return execution.gas_needed
 
 
-def test_estimate_of_a_transfer_is_exact(chain: EvmChain) -> None:
-    assert estimated(chain, Call(sender=ALICE.address, to=BOB.address, value=1)) == 21_000
-
-
-def test_estimate_of_data_at_its_floor_price_is_exact(chain: EvmChain) -> None:
-    assert estimated(chain, Call(sender=ALICE.address, to=BOB.address, data=b"\x01" * 4_000)) == 181_000
+@pytest.mark.parametrize(
+    ("members", "gas"),
+    [({"value": 1}, 21_000), ({"data": b"\x01" * 4_000}, 181_000)],
+    ids=["transfer", "data at its floor price"],
+)
+def test_estimate_of_what_runs_no_code_is_exact(chain: EvmChain, members: dict[str, Any], gas: int) -> None:
+    assert estimated(chain, Call(sender=ALICE.address, to=BOB.address, **members)) == gas
 
 
 def test_estimate_suffices_and_little_less_does_not(chain: EvmChain) -> None:
@@ -172,13 +157,6 @@ def test_estimate_of_a_refund_covers_the_peak(chain: EvmChain) -> None:
     receipt = ALICE.send(chain, contract, gas=gas)
     assert receipt.succeeded
     assert receipt.gas_used < gas
-
-
-def test_estimate_of_a_refusal_tells_why(chain: EvmChain) -> None:
-    contract = ALICE.deploy(chain, init_code(REVERTER))
-    execution = chain.estimate(Call(to=contract))
-    assert execution.reverted
-    assert execution.output == CUSTOM_ERROR
 
 
 def test_view_that_is_asked_again_sees_what_has_changed(chain: EvmChain) -> None:

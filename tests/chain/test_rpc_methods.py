@@ -150,12 +150,6 @@ def test_estimate_with_an_authorization_suffices(chain: EvmChain, ask: Ask) -> N
     assert ALICE.send(chain, BOB.address, gas=gas, authorizationList=[signed]).succeeded
 
 
-def test_raw_transaction_is_mined_at_once(ask: Ask) -> None:
-    raw = ALICE.sign(0, BOB.address, value=5)
-    assert ask("eth_sendRawTransaction", hexed(raw)) == hexed(keccak(raw))
-    assert ask("eth_blockNumber") == "0x1"
-
-
 def test_raw_transaction_with_a_used_nonce_is_refused(chain: EvmChain, fail: Fail) -> None:
     first = ALICE.sign(0, BOB.address)
     chain.send(first)
