@@ -65,6 +65,7 @@ BLOCK_VALUES = ["NUMBER", "CHAINID", "GASLIMIT POP 1", "COINBASE", "ADDRESS", "O
 
 PROGRAMS: dict[str, tuple[str, list[dict[str, Any]], dict[int, int]]] = {
     "set and cleared": ("1 0 SSTORE 0 0 SSTORE 5 1 SSTORE 6 1 SSTORE", [{}, {}], {0: 0, 1: 6}),
+    "memory written twice": ("1 0 MSTORE 2 0 MSTORE 0 MLOAD 0 SSTORE", [{}], {0: 2}),
     "refund of more than a fifth": (
         " ".join(f"CALLVALUE {slot} SSTORE" for slot in range(8)),
         [{"value": 1}, {"value": 0}],
