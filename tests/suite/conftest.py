@@ -9,14 +9,35 @@ import pytest
 import yaml
 from tiny_node import TinyNode, tiny_node
 
+from conformance.endpoints.client import Target
+from conformance.profile import Profile
 from conformance.run.case import Case
 from conformance.run.loader import load_pack
+from conformance.service import Session
 
 
 @pytest.fixture
 def node() -> Iterator[TinyNode]:
     with tiny_node() as running:
         yield running
+
+
+@pytest.fixture
+def profile() -> Profile:
+    """What is stated of the tiny node; a test that needs another one parametrizes it."""
+    return Profile()
+
+
+@pytest.fixture
+def target(node: TinyNode, profile: Profile) -> Iterator[Target]:
+    with Target(node.url, profile, seed="7") as made:
+        yield made
+
+
+@pytest.fixture
+def session(target: Target) -> Session:
+    """A case's session with the tiny node."""
+    return Session(target, "trial::one")
 
 
 @pytest.fixture

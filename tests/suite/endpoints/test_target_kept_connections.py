@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from tiny_node import DROP, Asked, TinyNode, Told
 
-from conformance.endpoints.client import Target
 from conformance.problems import ConnectionDropped, IdleConnectionClosed
-from conformance.profile import Profile
-from conformance.service.session import Session
+from conformance.service import Accounts, Session
 
 
 @pytest.fixture
-def session(node: TinyNode) -> Iterator[Session]:
-    """A conversation that has a kept-alive connection."""
-    with Target(node.url, Profile()) as target:
-        session = Session(target, "pack::case")
-        session.call("get_node_chain_config")
-        yield session
+def kept(session: Session) -> Session:
+    """A session that has a kept-alive connection."""
+    session.call("get_node_chain_config")
+    return session
 
 
 def dropped(node: TinyNode, path: str, times: int) -> list[Asked]:
@@ -34,40 +28,40 @@ def dropped(node: TinyNode, path: str, times: int) -> list[Asked]:
     return seen
 
 
-def test_read_on_a_closed_connection_is_sent_again_once(node: TinyNode, session: Session) -> None:
+def test_read_on_a_closed_connection_is_sent_again_once(node: TinyNode, kept: Session) -> None:
     seen = dropped(node, "get_node_chain_config", 1)
 
-    assert session.call("get_node_chain_config").accepted
+    assert kept.call("get_node_chain_config").accepted
     assert len(seen) == 2
 
 
-def test_read_that_is_dropped_on_a_fresh_connection_too_is_a_departure(node: TinyNode, session: Session) -> None:
+def test_read_that_is_dropped_on_a_fresh_connection_too_is_a_departure(node: TinyNode, kept: Session) -> None:
     seen = dropped(node, "get_node_chain_config", 9)
 
     with pytest.raises(ConnectionDropped, match="the connection broke before the answer"):
-        session.call("get_node_chain_config")
+        kept.call("get_node_chain_config")
     assert len(seen) == 2
 
 
-def test_write_on_a_closed_connection_is_not_sent_again(node: TinyNode, session: Session) -> None:
+def test_write_on_a_closed_connection_is_not_sent_again(node: TinyNode, kept: Session) -> None:
     seen = dropped(node, "new_account", 1)
 
     with pytest.raises(IdleConnectionClosed):
-        session.call("new_account", account_name="n", account_description="d")
+        Accounts(kept).new()
     assert len(seen) == 1
 
 
-def test_write_that_is_dropped_on_its_own_connection_is_a_departure(node: TinyNode) -> None:
-    dropped(node, "new_account", 1)
-
-    with Target(node.url, Profile()) as target, pytest.raises(ConnectionDropped):
-        Session(target, "pack::case").call("new_account", account_name="n", account_description="d")
-
-
-def test_request_has_its_own_connection_where_none_is_reused(node: TinyNode, session: Session) -> None:
-    session.target.reuses_connections = False
-    session.call("get_node_chain_config")
+def test_write_that_is_dropped_on_its_own_connection_is_a_departure(node: TinyNode, session: Session) -> None:
     dropped(node, "new_account", 1)
 
     with pytest.raises(ConnectionDropped):
-        session.call("new_account", account_name="n", account_description="d")
+        Accounts(session).new()
+
+
+def test_request_has_its_own_connection_where_none_is_reused(node: TinyNode, kept: Session) -> None:
+    kept.target.reuses_connections = False
+    kept.call("get_node_chain_config")
+    dropped(node, "new_account", 1)
+
+    with pytest.raises(ConnectionDropped):
+        Accounts(kept).new()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from email.utils import formatdate
 from typing import Any
 
@@ -15,13 +15,7 @@ from conformance.endpoints.client import Target
 from conformance.endpoints.messages import Answer
 from conformance.problems import Throttled, Unreachable, Unsendable
 from conformance.profile import Profile
-from conformance.service.session import Session
-
-
-@pytest.fixture
-def session(node: TinyNode) -> Iterator[Session]:
-    with Target(node.url, Profile()) as target:
-        yield Session(target, "pack::case")
+from conformance.service import Accounts, Session
 
 
 @pytest.mark.parametrize(
@@ -43,7 +37,7 @@ def test_request_is_sent_again_after_the_time_that_the_node_asks_for(
         return Told(429, headers=headers()) if len(asked) == 1 else node.honest(request)
 
     node.faults["new_account"] = busy_once
-    assert session.call("new_account", account_name="n", account_description="d").accepted
+    Accounts(session).new()
     assert asked[1] - asked[0] >= 1
     assert 1 <= session.log.spending.waited <= most
 
@@ -54,7 +48,7 @@ def test_node_that_asks_to_wait_for_no_time_or_too_long_teaches_nothing(
 ) -> None:
     node.faults["new_account"] = lambda _: Told(429, headers={"Retry-After": time_to_wait})
     with pytest.raises(Throttled):
-        session.call("new_account", account_name="n", account_description="d")
+        Accounts(session).new()
 
 
 @pytest.mark.parametrize("key", ["k7\nx", "k7\x00x", " k7"])
@@ -72,7 +66,7 @@ def test_node_that_was_never_there_is_told_at_once() -> None:
 def test_request_that_a_node_was_not_there_to_see_is_sent_again(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session.call("new_account", account_name="n", account_description="d")
+    Accounts(session).new()
     send, tries = Target._send, []
 
     def gone_at_first(self: Target, *arguments: Any) -> Answer:
@@ -82,7 +76,7 @@ def test_request_that_a_node_was_not_there_to_see_is_sent_again(
         return send(self, *arguments)
 
     monkeypatch.setattr(Target, "_send", gone_at_first)
-    assert session.call("new_account", account_name="n", account_description="d").accepted
+    Accounts(session).new()
     assert len(tries) == 2
 
 
@@ -94,6 +88,6 @@ def test_node_that_puts_everything_off_is_waited_for_once(
     node.faults["new_account"] = lambda _: Told(429)
     for _ in range(4):
         with pytest.raises(Throttled):
-            session.call("new_account", account_name="n", account_description="d")
+            Accounts(session).new()
 
     assert len(node.asked) <= 4 + 3, "again after 0.01, 0.02 and 0.04 s; the three others at once"

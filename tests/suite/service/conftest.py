@@ -1,28 +1,19 @@
-"""Sessions with a tiny node, and with a reference node where a case needs the chain."""
+"""An account at the tiny node, and sessions with a reference node where a case needs the chain."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
-from tiny_node import TinyNode
 
 from conformance.endpoints.client import Target
-from conformance.profile import Profile
 from conformance.selftest.tools.serving import target_node
-from conformance.service import Session
+from conformance.service import Account, Accounts, Session
 
 
 @pytest.fixture
-def target(node: TinyNode) -> Iterator[Target]:
-    with Target(node.url, Profile(), seed="7") as made:
-        yield made
-
-
-@pytest.fixture
-def session(target: Target) -> Session:
-    """A case's session with the tiny node."""
-    return Session(target, "trial::one")
+def alice(session: Session) -> Account:
+    return Accounts(session).new()
 
 
 @pytest.fixture(scope="module")

@@ -71,61 +71,58 @@ def test_profile_limits_what_is_bought(chain_target: Target, monkeypatch: pytest
     assert chain_target.budget.spent == 500
 
 
-def test_what_is_paid_out_of_purchases_is_not_counted_again(node: TinyNode) -> None:
-    profile = Profile.model_validate_json('{"accounts": {"credits": "bought"}}')
-    with Target(node.url, profile, budget=Budget(0)) as target:
-        session = Session(target, "trial::one")
-        key = Accounts(session).new(spends=False).key
-        session.call("add_group", key, group_name="g")
+@pytest.mark.parametrize("profile", [Profile.model_validate({"accounts": {"credits": "bought"}})])
+def test_what_is_paid_out_of_purchases_is_not_counted_again(session: Session) -> None:
+    session.target.budget = Budget(0)
+    key = Accounts(session).new(spends=False).key
+    session.call("add_group", key, group_name="g")
 
-        assert session.log.spending.charged == 1
+    assert session.log.spending.charged == 1
 
 
-def test_live_key_stops_before_an_intent_is_made(node: TinyNode) -> None:
+def test_live_key_stops_before_an_intent_is_made(session: Session, node: TinyNode) -> None:
     node.faults["billing/stripe_config"] = always(200, {"publishable_key": "pk_live_1"})
-    with Target(node.url, Profile()) as target:
-        session = Session(target, "trial::one")
 
-        with pytest.raises(LivePayments, match="live mode"):
-            Payments(session).buy("key", 500)
+    with pytest.raises(LivePayments, match="live mode"):
+        Payments(session).buy("key", 500)
 
     assert node.paths() == ["billing/stripe_config"]
     assert session.log.spending.bought == 0
 
 
-@pytest.mark.parametrize(
-    ("fields", "shown", "cents"),
-    [
-        ("{}", 1234, 1234),
-        ('{"positive_is_credit": false}', -1234, 1234),
-        ('{"balance_form": "units_text"}', "12.34", 1234),
-        ('{"balance_form": "units_text", "positive_is_credit": false}', "-12.3", 1230),
-        ('{"balance_form": "units_text"}', "12", 1200),
-    ],
-)
-def test_balance_is_read_in_the_form_of_the_profile(node: TinyNode, fields: str, shown: object, cents: int) -> None:
-    node.faults["billing/balance"] = always(200, {"balance_cents": shown})
-    profile = Profile.model_validate_json(f'{{"wire": {{"billing": {{"fields": {fields}}}}}}}')
-    with Target(node.url, profile) as target:
-        assert Payments(Session(target, "trial::one")).balance("key") == cents
+def with_balance(form: str, *, positive_is_credit: bool = True) -> Profile:
+    fields = {"balance_form": form, "positive_is_credit": positive_is_credit}
+    return Profile.model_validate({"wire": {"billing": {"fields": fields}}})
+
+
+CENTS, UNITS = with_balance("cents"), with_balance("units_text")
 
 
 @pytest.mark.parametrize(
-    ("form", "shown"),
+    ("profile", "shown", "cents"),
     [
-        ("cents", "1234"),
-        ("cents", 12.5),
-        ("cents", True),
-        ("units_text", 12.34),
-        ("units_text", "12.345"),
-        ("units_text", "$1"),
+        (CENTS, 1234, 1234),
+        (with_balance("cents", positive_is_credit=False), -1234, 1234),
+        (UNITS, "12.34", 1234),
+        (with_balance("units_text", positive_is_credit=False), "-12.3", 1230),
+        (UNITS, "12", 1200),
     ],
 )
-def test_balance_in_another_form_is_malformed(node: TinyNode, form: str, shown: object) -> None:
+def test_balance_is_read_in_the_form_of_the_profile(
+    session: Session, node: TinyNode, shown: object, cents: int
+) -> None:
     node.faults["billing/balance"] = always(200, {"balance_cents": shown})
-    profile = Profile.model_validate_json(f'{{"wire": {{"billing": {{"fields": {{"balance_form": "{form}"}}}}}}}}')
-    with Target(node.url, profile) as target, pytest.raises(Malformed):
-        Payments(Session(target, "trial::one")).balance("key")
+    assert Payments(session).balance("key") == cents
+
+
+@pytest.mark.parametrize(
+    ("profile", "shown"),
+    [(CENTS, "1234"), (CENTS, 12.5), (CENTS, True), (UNITS, 12.34), (UNITS, "12.345"), (UNITS, "$1")],
+)
+def test_balance_in_another_form_is_malformed(session: Session, node: TinyNode, shown: object) -> None:
+    node.faults["billing/balance"] = always(200, {"balance_cents": shown})
+    with pytest.raises(Malformed):
+        Payments(session).balance("key")
 
 
 def test_intent_shows_amount_and_currency_at_the_provider(on_chain: Session) -> None:
@@ -144,10 +141,11 @@ def test_payment_that_waits_is_no_payment(on_chain: Session) -> None:
         payments.must_pay(dataclasses.replace(intent, client_secret=f"{intent.id}_secret_wrong"))
 
 
-def test_node_that_gives_no_publishable_key_blocks_payments_and_blames_no_provider(node: TinyNode) -> None:
+def test_node_that_gives_no_publishable_key_blocks_payments_and_blames_no_provider(
+    session: Session, node: TinyNode
+) -> None:
     node.faults["billing/stripe_config"] = always(401, {"title": "unknown key"})
-    session = Session(target := Target(node.url, Profile()), "trial::one")
-    with target, pytest.raises(SetupFailed, match="stripe_config; got status 401") as told:
+    with pytest.raises(SetupFailed, match="stripe_config; got status 401") as told:
         Payments(session).publishable_key()
     assert session.log.operation(told.value.exchange) == "stripe_config"
 

@@ -14,7 +14,17 @@ from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import BeyondLimits, Malformed, NotAccepted
 from conformance.profile import Profile
-from conformance.service import Accounts, Groups, Session, UsageKeys, chain_id, cleanup, contract_address, lists
+from conformance.service import (
+    Account,
+    Accounts,
+    Groups,
+    Session,
+    UsageKeys,
+    chain_id,
+    cleanup,
+    contract_address,
+    lists,
+)
 from conformance.service.cleanup import clean_up
 
 
@@ -23,8 +33,7 @@ def test_call_that_is_refused_raises(session: Session) -> None:
         session.call("list_groups", "no key", page_number=0, page_size=1)
 
 
-def test_credentials_of_requests_and_answers_are_hidden_in_the_log(session: Session) -> None:
-    alice = Accounts(session).new()
+def test_credentials_of_requests_and_answers_are_hidden_in_the_log(session: Session, alice: Account) -> None:
     UsageKeys(session).add(alice.key)
 
     shown = [session.log.redacted(number) for number in range(len(session.log))]
@@ -106,9 +115,8 @@ def test_chain_configuration_that_cannot_be_read_is_asked_again(session: Session
 
 
 def test_clean_up_of_a_slow_node_removes_several_at_the_same_time(
-    session: Session, node: TinyNode, monkeypatch: pytest.MonkeyPatch
+    session: Session, alice: Account, node: TinyNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    alice = Accounts(session).new()
     for name in ("first", "second", "third"):
         Groups(session).add(alice.key, name)
     monkeypatch.setattr(cleanup, "SLOW_SECONDS", 0.0)
@@ -126,8 +134,7 @@ def test_clean_up_of_a_slow_node_removes_several_at_the_same_time(
     assert node.groups[alice.key] == []
 
 
-def test_clean_up_goes_on_where_something_cannot_be_removed(session: Session, node: TinyNode) -> None:
-    alice = Accounts(session).new()
+def test_clean_up_goes_on_where_something_cannot_be_removed(session: Session, alice: Account, node: TinyNode) -> None:
     UsageKeys(session).add(alice.key)
     Groups(session).add(alice.key)
     node.faults["remove_usage_api_key"] = always(500)
@@ -137,15 +144,15 @@ def test_clean_up_goes_on_where_something_cannot_be_removed(session: Session, no
     assert node.groups[alice.key] == []
 
 
-def test_list_is_read_to_an_empty_page_where_nobody_states_the_largest(node: TinyNode) -> None:
+@pytest.mark.parametrize("profile", [Profile().assuming(frozenset({"limits.page_size_max"}))])
+def test_list_is_read_to_an_empty_page_where_nobody_states_the_largest(
+    session: Session, alice: Account, node: TinyNode
+) -> None:
     def clamped(asked: Asked) -> Told:
         return node.honest(replace(asked, query={**asked.query, "page_size": "2"}))
 
     node.faults["list_groups"] = clamped
-    with Target(node.url, Profile().assuming(frozenset({"limits.page_size_max"})), seed="7") as target:
-        session = Session(target, "trial::one")
-        alice = Accounts(session).new().key
-        for name in "abcde":
-            Groups(session).add(alice, name)
+    for name in "abcde":
+        Groups(session).add(alice.key, name)
 
-        assert len(Groups(session).list(alice)) == 5
+    assert len(Groups(session).list(alice.key)) == 5

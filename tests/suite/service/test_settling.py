@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from tiny_node import Asked, TinyNode, Told
+from tiny_node import Asked, TinyNode, Told, always
 
 from conformance.endpoints.client import Target
 from conformance.profile import Profile
-from conformance.service import Accounts, Groups, Session, UsageKeys, settling
+from conformance.service import Account, Accounts, Groups, Session, UsageKeys, settling
 from conformance.service.cleanup import clean_up
 
 SECONDS = 2.0
-STATED = Profile.model_validate({"semantics": {"settle_time_seconds": SECONDS}})
 
 
 class Clock:
@@ -39,51 +36,55 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 @pytest.fixture
-def session(node: TinyNode, clock: Clock) -> Iterator[Session]:
-    with Target(node.url, STATED, seed="7") as target:
-        target.pause = clock.sleep  # type: ignore[method-assign]  # its time is the test's
-        yield Session(target, "trial::settling")
+def profile() -> Profile:
+    return Profile.model_validate({"semantics": {"settle_time_seconds": SECONDS}})
 
 
-def test_list_waits_for_the_write_before_it_and_the_next_list_does_not(session: Session, clock: Clock) -> None:
-    alice = Accounts(session).new().key
-    Groups(session).add(alice, "g")
+@pytest.fixture
+def target(target: Target, clock: Clock) -> Target:
+    target.pause = clock.sleep  # type: ignore[method-assign]  # its time is the test's
+    return target
+
+
+def test_list_waits_for_the_write_before_it_and_the_next_list_does_not(
+    session: Session, alice: Account, clock: Clock
+) -> None:
+    Groups(session).add(alice.key, "g")
     assert clock.slept == 0.0, "a new account and its first group need no wait on a node that shows them at once"
 
-    Groups(session).list(alice)
-    Groups(session).list(alice)
+    Groups(session).list(alice.key)
+    Groups(session).list(alice.key)
 
     assert clock.slept == SECONDS
 
 
 def test_addition_that_a_node_refuses_is_sent_again_after_the_wait(
-    session: Session, clock: Clock, node: TinyNode
+    session: Session, alice: Account, clock: Clock, node: TinyNode
 ) -> None:
     def late(asked: Asked) -> Told:
         return node.honest(asked) if clock.slept else Told(401, {"code": "unknown-key"})
 
     node.faults["add_group"] = late
-    alice = Accounts(session).new().key
 
-    Groups(session).add(alice, "g")
+    Groups(session).add(alice.key, "g")
 
     assert clock.slept == SECONDS
     assert node.paths().count("add_group") == 2
 
 
-def test_addition_that_is_refused_after_the_wait_stays_refused(session: Session, clock: Clock, node: TinyNode) -> None:
-    node.faults["add_group"] = lambda _: Told(403, {"code": "forbidden"})
-    alice = Accounts(session).new().key
+def test_addition_that_is_refused_after_the_wait_stays_refused(
+    session: Session, alice: Account, clock: Clock, node: TinyNode
+) -> None:
+    node.faults["add_group"] = always(403, {"code": "forbidden"})
 
-    answer = session.send(session.request("add_group", alice, group_name="g", group_description=""))
+    answer = session.send(session.request("add_group", alice.key, group_name="g", group_description=""))
 
     assert (answer.status, clock.slept) == (403, SECONDS)
 
 
-def test_same_addition_again_waits_for_the_first(session: Session, clock: Clock) -> None:
-    alice = Accounts(session).new().key
+def test_same_addition_again_waits_for_the_first(session: Session, alice: Account, clock: Clock) -> None:
     session.settle()
-    again = session.request("add_group", alice, group_name="g", group_description="")
+    again = session.request("add_group", alice.key, group_name="g", group_description="")
     before = clock.slept
 
     session.send(again)
@@ -92,14 +93,15 @@ def test_same_addition_again_waits_for_the_first(session: Session, clock: Clock)
     assert clock.slept == before + SECONDS
 
 
-def test_what_takes_something_away_is_waited_for_by_every_request_of_accounts(session: Session, clock: Clock) -> None:
-    alice = Accounts(session).new().key
+def test_what_takes_something_away_is_waited_for_by_every_request_of_accounts(
+    session: Session, alice: Account, clock: Clock
+) -> None:
     groups = Groups(session)
-    group = groups.add(alice, "g")
-    groups.remove(alice, group.id)
+    group = groups.add(alice.key, "g")
+    groups.remove(alice.key, group.id)
     assert clock.slept == SECONDS, "the removal waits for the group"
 
-    groups.add(alice, "h")
+    groups.add(alice.key, "h")
 
     assert clock.slept == 2 * SECONDS
 
@@ -112,25 +114,25 @@ def test_requests_without_a_key_wait_for_nothing(session: Session, clock: Clock)
     assert clock.slept == 0.0
 
 
-def test_runs_are_waited_for_by_the_balance_alone(session: Session, clock: Clock, node: TinyNode) -> None:
-    node.faults |= {"service_action": lambda _: Told(200, {"response": 1, "logs": "", "has_error": False})}
-    node.faults |= {"billing/balance": lambda _: Told(200, {"balance_cents": 1, "balance_display": "$0.01"})}
-    alice = Accounts(session).new().key
+def test_runs_are_waited_for_by_the_balance_alone(
+    session: Session, alice: Account, clock: Clock, node: TinyNode
+) -> None:
+    node.faults["service_action"] = always(200, {"response": 1, "logs": "", "has_error": False})
+    node.faults["billing/balance"] = always(200, {"balance_cents": 1, "balance_display": "$0.01"})
     session.settle()
     before = clock.slept
 
-    session.call("run_action", alice, code="")
-    session.call("run_action", alice, code="")
+    session.call("run_action", alice.key, code="")
+    session.call("run_action", alice.key, code="")
     assert clock.slept == before
-    session.call("balance", alice)
+    session.call("balance", alice.key)
 
     assert clock.slept == before + SECONDS
 
 
-def test_clean_up_waits_once(session: Session, clock: Clock, node: TinyNode) -> None:
-    alice = Accounts(session).new().key
+def test_clean_up_waits_once(session: Session, alice: Account, clock: Clock, node: TinyNode) -> None:
     for _ in range(3):
-        UsageKeys(session).add(alice)
+        UsageKeys(session).add(alice.key)
     before = clock.slept
 
     clean_up(session)
@@ -139,11 +141,9 @@ def test_clean_up_waits_once(session: Session, clock: Clock, node: TinyNode) -> 
     assert clock.slept <= before + 2 * SECONDS
 
 
-def test_nothing_waits_where_writes_show_at_once(node: TinyNode, clock: Clock) -> None:
-    with Target(node.url, Profile(), seed="7") as target:
-        session = Session(target, "trial::at-once")
-        alice = Accounts(session).new().key
-        Groups(session).add(alice, "g")
-        Groups(session).list(alice)
+@pytest.mark.parametrize("profile", [Profile()])
+def test_nothing_waits_where_writes_show_at_once(session: Session, alice: Account, clock: Clock) -> None:
+    Groups(session).add(alice.key, "g")
+    Groups(session).list(alice.key)
 
     assert clock.slept == 0.0
