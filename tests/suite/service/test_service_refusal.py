@@ -9,10 +9,9 @@ from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
-from tiny_node import Asked, TinyNode, Told, always
+from tiny_node import Asked, Fault, TinyNode, Told, always
 
 from conformance.cases import Judge
-from conformance.endpoints.client import Target
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import (
     ControlNotAccepted,
@@ -29,7 +28,6 @@ from conformance.problems import (
 from conformance.profile import Profile
 from conformance.service import (
     Account,
-    Accounts,
     Groups,
     Permissions,
     Read,
@@ -44,11 +42,7 @@ from conformance.service.acceptance import Accepted
 from conformance.service.refusal import must_be_as_stated
 
 ADD = "add_usage_api_key"
-
-
-@pytest.fixture
-def alice(session: Session) -> Account:
-    return Accounts(session).new()
+LOOK = ["list_groups", "list_api_keys"]
 
 
 @pytest.fixture
@@ -58,18 +52,32 @@ def control(session: Session, alice: Account) -> Accepted:
 
 
 @pytest.fixture
-def refused(session: Session, alice: Account, control: Accepted) -> OutgoingRequest:
-    """The same with a usage key."""
+def refused(session: Session, node: TinyNode, alice: Account, control: Accepted) -> OutgoingRequest:
+    """The same with a usage key. The node remembers only what it is asked from now on."""
     assert control.request is not None
-    return replace(control.request, credential=UsageKeys(session).add(alice.key).key)
+    key = UsageKeys(session).add(alice.key).key
+    node.asked.clear()
+    return replace(control.request, credential=key)
 
 
 @pytest.fixture
 def lists(session: Session, alice: Account) -> list[Read]:
-    return [unchanged_list(session, name, alice.key) for name in ("list_groups", "list_api_keys")]
+    return [unchanged_list(session, name, alice.key) for name in LOOK]
 
 
-def by_usage_key(node: TinyNode, fault: Callable[[Asked], Told]) -> Callable[[Asked], Told]:
+@pytest.fixture
+def refuse(session: Session, refused: OutgoingRequest, control: Accepted, lists: list[Read]) -> Callable[[], object]:
+    """Send the request that must be refused."""
+    return lambda: must_refuse(session, refused, ["forbidden"], control=control, unchanged=lists)
+
+
+@pytest.fixture
+def refusals(session: Session, control: Accepted, lists: list[Read]) -> Refusals:
+    """A block of requests that must be refused."""
+    return Refusals(session, control=control, unchanged=lists)
+
+
+def by_usage_key(node: TinyNode, fault: Fault) -> Fault:
     """Answer usage keys in another way; the account itself gets what it should."""
     return lambda asked: fault(asked) if asked.key in node.owners else node.honest(asked)
 
@@ -77,12 +85,10 @@ def by_usage_key(node: TinyNode, fault: Callable[[Asked], Told]) -> Callable[[As
 def test_write_without_reads_is_no_proof_and_is_not_sent(
     session: Session, node: TinyNode, refused: OutgoingRequest, control: Accepted
 ) -> None:
-    before = len(node.asked)
-
     with pytest.raises(UnprovenRefusal, match="writes"):
         must_refuse(session, refused, ["forbidden"], control=control, unchanged=[])
 
-    assert len(node.asked) == before
+    assert node.asked == []
 
 
 def test_control_of_another_operation_is_no_proof(
@@ -95,10 +101,7 @@ def test_control_of_another_operation_is_no_proof(
 def test_one_of_several_controls_has_to_be_of_the_operation(
     session: Session, alice: Account, refused: OutgoingRequest, control: Accepted, lists: list[Read]
 ) -> None:
-    with Refusals(session, control=[alice.accepted, control], unchanged=lists) as refusals:
-        refusals.send(refused, ["forbidden"])
-    with pytest.raises(UnprovenRefusal, match="control of a refused add_usage_api_key is a new_account"):
-        must_refuse(session, refused, ["forbidden"], control=[alice.accepted], unchanged=lists)
+    must_refuse(session, refused, ["forbidden"], control=[alice.accepted, control], unchanged=lists)
 
 
 def test_refused_read_needs_no_reads(session: Session, alice: Account) -> None:
@@ -127,60 +130,47 @@ def test_refused_list_may_hold_an_array_but_no_page(
         must_refuse(session, unkeyed, ["unauthenticated"], control=control, unchanged=[])
 
 
-def test_refusal_that_tells_a_key_says_where(
-    session: Session, node: TinyNode, refused: OutgoingRequest, control: Accepted, lists: list[Read]
-) -> None:
+def test_refusal_that_tells_a_key_says_where(node: TinyNode, refuse: Callable[[], object]) -> None:
     node.faults[ADD] = by_usage_key(node, lambda asked: Told(403, {"detail": [f"not by {asked.key}"]}))
     with pytest.raises(SecretTold, match=re.escape('got the value of one in .["detail"][0] of the body: ')):
-        must_refuse(session, refused, ["forbidden"], control=control, unchanged=lists)
+        refuse()
 
 
 def test_many_refusals_share_one_look_at_the_state(
-    session: Session, node: TinyNode, refused: OutgoingRequest, control: Accepted, lists: list[Read]
+    node: TinyNode, refused: OutgoingRequest, refusals: Refusals
 ) -> None:
-    before = len(node.asked)
-
-    with Refusals(session, control=control, unchanged=lists) as refusals:
+    with refusals:
         for _ in range(3):
             refusals.send(refused, ["forbidden"])
 
-    assert node.paths()[before:].count("list_groups") == 2
-    assert node.paths()[before:].count(ADD) == 3
+    assert node.paths() == [*LOOK, ADD, ADD, ADD, *LOOK]
 
 
 def test_departure_inside_the_block_is_told_before_the_state_is_compared(
-    session: Session, node: TinyNode, refused: OutgoingRequest, control: Accepted, lists: list[Read]
+    node: TinyNode, refuse: Callable[[], object]
 ) -> None:
     node.faults[ADD] = by_usage_key(node, always(404))
-    before = len(node.asked)
 
-    with pytest.raises(WrongRefusal), Refusals(session, control=control, unchanged=lists) as refusals:
-        refusals.send(refused, ["forbidden"])
+    with pytest.raises(WrongRefusal):
+        refuse()
 
-    assert node.paths()[before:] == ["list_groups", "list_api_keys", ADD]
-
-
-def judged(session: Session, lists: list[Read], calls: Callable[[Judge, Refusals], None], control: Accepted) -> None:
-    """Make calls that must be refused inside of a block that judges."""
-    judge = Judge(session, ["AUTH-080"])
-    with judge(), Refusals(session, control=control, unchanged=lists) as refusals:
-        calls(judge, refusals)
+    assert node.paths() == [*LOOK, ADD]
 
 
 def test_call_that_is_not_refused_hides_no_other_in_a_block_that_judges(
-    session: Session, node: TinyNode, refused: OutgoingRequest, control: Accepted, lists: list[Read]
+    session: Session, node: TinyNode, refused: OutgoingRequest, refusals: Refusals
 ) -> None:
     node.faults[ADD] = by_usage_key(node, always(404))
-    before = len(node.asked)
 
-    def calls(_: Judge, refusals: Refusals) -> None:
-        for expected in ("forbidden", "malformed"):
-            refusals.send(refused, [expected])
+    def case() -> None:
+        with Judge(session, ["AUTH-080"])(), refusals:
+            for expected in ("forbidden", "malformed"):
+                refusals.send(refused, [expected])
 
     with pytest.raises(WrongRefusal) as caught:
-        judged(session, lists, calls, control)
+        case()
 
-    assert node.paths()[before:] == ["list_groups", "list_api_keys", ADD, ADD]
+    assert node.paths() == [*LOOK, ADD, ADD]
     assert caught.value.requirements == ("AUTH-080",)
     assert "forbidden" in caught.value.expected
     assert ["malformed" in other for other in caught.value.beside] == [True]
@@ -189,95 +179,73 @@ def test_call_that_is_not_refused_hides_no_other_in_a_block_that_judges(
 
 
 def test_calls_that_are_not_refused_are_told_before_trouble_after_them(
-    session: Session, node: TinyNode, refused: OutgoingRequest, control: Accepted, lists: list[Read]
+    session: Session, node: TinyNode, refused: OutgoingRequest, refusals: Refusals
 ) -> None:
     node.faults[ADD] = by_usage_key(node, always(404))
+    judge = Judge(session, ["AUTH-080"])
 
-    def calls(judge: Judge, refusals: Refusals) -> None:
-        refusals.send(refused, ["forbidden"])
-        judge.set_up(False, "something else that holds")
+    def case() -> None:
+        with judge(), refusals:
+            refusals.send(refused, ["forbidden"])
+            judge.set_up(False, "something else that holds")
 
     with pytest.raises(WrongRefusal):
-        judged(session, lists, calls, control)
+        case()
 
 
 def test_control_that_is_tried_last_comes_after_the_comparison(
     session: Session, node: TinyNode, alice: Account, refused: OutgoingRequest, lists: list[Read]
 ) -> None:
-    before = len(node.asked)
-
     def add_by_owner() -> None:
         session.accept(replace(refused, credential=alice.key))
 
-    with Refusals(session, control=add_by_owner, unchanged=lists) as refusals:
-        refusals.send(refused, ["forbidden"])
+    must_refuse(session, refused, ["forbidden"], control=add_by_owner, unchanged=lists)
 
-    assert node.paths()[before:] == ["list_groups", "list_api_keys", ADD, "list_groups", "list_api_keys", ADD]
+    assert node.paths() == [*LOOK, ADD, *LOOK, ADD]
 
 
 def test_control_that_is_tried_last_and_refused_leaves_the_refusals_unproven(
     session: Session, refused: OutgoingRequest, lists: list[Read]
 ) -> None:
-    with (
-        pytest.raises(ControlNotAccepted),
-        Refusals(session, control=lambda: must_accept_as(session, refused), unchanged=lists) as refusals,
-    ):
-        refusals.send(refused, ["forbidden"])
+    def add_by_usage_key() -> None:
+        session.accept(refused)
 
-
-def must_accept_as(session: Session, request: OutgoingRequest) -> None:
-    session.accept(request)
-
-
-LOOK = ["list_groups", "list_api_keys"]
-
-
-@pytest.fixture
-def refuse(session: Session, refused: OutgoingRequest, control: Accepted, lists: list[Read]) -> Callable[[], object]:
-    """Send the request that must be refused."""
-    return lambda: must_refuse(session, refused, ["forbidden"], control=control, unchanged=lists)
-
-
-def test_reads_after_a_refusal_serve_the_next(node: TinyNode, refuse: Callable[[], object]) -> None:
-    before = len(node.asked)
-    refuse()
-    refuse()
-    assert node.paths()[before:] == [*LOOK, ADD, *LOOK, ADD, *LOOK]
+    with pytest.raises(ControlNotAccepted):
+        must_refuse(session, refused, ["forbidden"], control=add_by_usage_key, unchanged=lists)
 
 
 def test_reads_are_asked_again_after_any_other_request(
     node: TinyNode, session: Session, refuse: Callable[[], object]
 ) -> None:
-    before = len(node.asked)
     refuse()
     session.call("get_node_chain_config")
     refuse()
-    assert node.paths()[before:] == [*LOOK, ADD, *LOOK, "get_node_chain_config", *LOOK, ADD, *LOOK]
+    assert node.paths() == [*LOOK, ADD, *LOOK, "get_node_chain_config", *LOOK, ADD, *LOOK]
 
 
 def test_reads_are_asked_again_after_a_while(
     node: TinyNode, refuse: Callable[[], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = len(node.asked)
     refuse()
     monkeypatch.setattr(reads, "SECONDS_TO_REMEMBER", -1.0)
     refuse()
-    assert node.paths()[before:] == [*LOOK, ADD, *LOOK, *LOOK, ADD, *LOOK]
+    assert node.paths() == [*LOOK, ADD, *LOOK, *LOOK, ADD, *LOOK]
 
 
 def test_reads_are_asked_again_beside_other_threads(
     node: TinyNode, session: Session, refused: OutgoingRequest, control: Accepted, lists: list[Read]
 ) -> None:
-    before, branch = len(node.asked), session.branch("one of two")
+    branch = session.branch("one of two")
     for _ in range(2):
         must_refuse(branch, refused, ["forbidden"], control=control, unchanged=lists)
-    assert node.paths()[before:] == [*LOOK, ADD, *LOOK, *LOOK, ADD, *LOOK]
+    assert node.paths() == [*LOOK, ADD, *LOOK, *LOOK, ADD, *LOOK]
 
 
 def test_write_of_a_refused_request_is_told_though_the_reads_before_it_were_remembered(
     node: TinyNode, refuse: Callable[[], object]
 ) -> None:
     refuse()
+    assert node.paths() == [*LOOK, ADD, *LOOK]
 
     def write_and_refuse(asked: Asked) -> Told:
         node.owners["a key that nobody asked for"] = node.owners[asked.key]
@@ -287,41 +255,39 @@ def test_write_of_a_refused_request_is_told_though_the_reads_before_it_were_reme
 
     with pytest.raises(StateChanged, match="list_api_keys as before"):
         refuse()
+    assert node.paths()[5:] == [ADD, *LOOK], "the reads before it"
+
+
+DUPLICATE = "semantics.add_action_duplicate"
+
+
+def duplicates(stated: str | None) -> Profile:
+    return Profile.model_validate({"semantics": {"add_action_duplicate": stated}})
 
 
 @pytest.mark.parametrize(
-    ("stated", "answer", "problem"),
+    ("profile", "answer", "problem"),
     [
-        ("conflict", 409, None),
-        ("conflict", 200, NotRefused),
-        ("keeps_first", 200, None),
-        ("keeps_first", 409, NotAccepted),
+        (duplicates("conflict"), 409, None),
+        (duplicates("conflict"), 200, NotRefused),
+        (duplicates("keeps_first"), 200, None),
+        (duplicates("keeps_first"), 409, NotAccepted),
     ],
 )
 def test_call_is_refused_or_accepted_as_the_profile_says(
-    node: TinyNode, stated: str, answer: int, problem: type[Departure] | None
+    session: Session, node: TinyNode, alice: Account, answer: int, problem: type[Departure] | None
 ) -> None:
-    profile = Profile.model_validate({"semantics": {"add_action_duplicate": stated}})
-    with Target(node.url, profile, seed="7") as target:
-        session = Session(target, "trial::one")
-        alice = Accounts(session).new()
-        added = Groups(session).add(alice.key).accepted
-        node.faults["add_group"] = lambda _: Told(answer, {})
-        with pytest.raises(problem) if problem else nullcontext():
-            must_be_as_stated(
-                session,
-                added.changed(),
-                "semantics.add_action_duplicate",
-                control=added,
-                unchanged=[unchanged_list(session, "list_groups", alice.key)],
-            )
+    added = Groups(session).add(alice.key).accepted
+    groups = unchanged_list(session, "list_groups", alice.key)
+    node.faults["add_group"] = always(answer, {})
+    with pytest.raises(problem) if problem else nullcontext():
+        must_be_as_stated(session, added.changed(), DUPLICATE, control=added, unchanged=[groups])
 
 
-def test_call_of_which_the_profile_says_nothing_is_not_sent(node: TinyNode) -> None:
-    with Target(node.url, Profile.model_validate({"semantics": {"add_action_duplicate": None}}), seed="7") as target:
-        session = Session(target, "trial::one")
-        added = Groups(session).add(Accounts(session).new().key).accepted
-        before = len(node.asked)
-        with pytest.raises(ProfileSilent):
-            must_be_as_stated(session, added.changed(), "semantics.add_action_duplicate", control=added, unchanged=[])
-        assert len(node.asked) == before
+@pytest.mark.parametrize("profile", [duplicates(None)])
+def test_call_of_which_the_profile_says_nothing_is_not_sent(session: Session, node: TinyNode, alice: Account) -> None:
+    added = Groups(session).add(alice.key).accepted
+    node.asked.clear()
+    with pytest.raises(ProfileSilent):
+        must_be_as_stated(session, added.changed(), DUPLICATE, control=added, unchanged=[])
+    assert node.asked == []
