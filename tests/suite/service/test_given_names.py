@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 import pytest
@@ -13,7 +14,13 @@ from conformance.service import Accounts, Groups, Session, UsageKeys
 from conformance.service.at_once import at_once
 from conformance.values.json_values import pluck
 
-DEMANDING = VARIANTS["demanding"]
+
+@pytest.fixture(scope="module")
+def demanding() -> Iterator[Session]:
+    """A session with a node that takes no name twice."""
+    variant = VARIANTS["demanding"]
+    with target_node(variant.alter, "7", variant.profile) as target:
+        yield Session(target, "trial::names")
 
 
 def test_equal_names_stay_equal_where_the_node_takes_them(on_chain: Session) -> None:
@@ -27,31 +34,27 @@ def test_equal_names_stay_equal_where_the_node_takes_them(on_chain: Session) -> 
     assert pluck(UsageKeys(on_chain).list(alice), "name") == [same] * 2
 
 
-def test_taken_name_is_sent_again_with_a_number() -> None:
-    with target_node(DEMANDING.alter, "7", DEMANDING.profile) as target:
-        session = Session(target, "trial::names")
-        alice, bob = (Accounts(session).new().key for _ in range(2))
-        for owner in (alice, alice, alice, bob):
-            Groups(session).add(owner, "same")
-        key = UsageKeys(session).add(alice, name="same").key
-        UsageKeys(session).add(alice, name="same")
-        UsageKeys(session).rename(alice, key, "same")
+def test_taken_name_is_sent_again_with_a_number(demanding: Session) -> None:
+    alice, bob = (Accounts(demanding).new().key for _ in range(2))
+    for owner in (alice, alice, alice, bob):
+        Groups(demanding).add(owner, "same")
+    key = UsageKeys(demanding).add(alice, name="same").key
+    UsageKeys(demanding).add(alice, name="same")
+    UsageKeys(demanding).rename(alice, key, "same")
 
-        same = f"{session.label} same"
-        assert pluck(Groups(session).list(alice), "name") == [same, f"{same} 2", f"{same} 3"]
-        assert pluck(Groups(session).list(bob), "name") == [same]
-        assert pluck(UsageKeys(session).list(alice), "name") == [same, f"{same} 2"]
+    same = f"{demanding.label} same"
+    assert pluck(Groups(demanding).list(alice), "name") == [same, f"{same} 2", f"{same} 3"]
+    assert pluck(Groups(demanding).list(bob), "name") == [same]
+    assert pluck(UsageKeys(demanding).list(alice), "name") == [same, f"{same} 2"]
 
 
-def test_refusal_of_a_new_name_is_sent_once() -> None:
-    with target_node(DEMANDING.alter, "7", DEMANDING.profile) as target:
-        session = Session(target, "trial::names")
-        alice = Accounts(session).new().key
-        before = len(session.log)
-        with pytest.raises(NotAccepted):
-            Groups(session).add(alice, "new", pkp_ids=["no id"])
+def test_refusal_of_a_new_name_is_sent_once(demanding: Session) -> None:
+    alice = Accounts(demanding).new().key
+    before = len(demanding.log)
+    with pytest.raises(NotAccepted):
+        Groups(demanding).add(alice, "new", pkp_ids=["no id"])
 
-        assert len(session.log) == before + 1
+    assert len(demanding.log) == before + 1
 
 
 def test_two_equal_names_of_requests_at_once_do_not_tell_that_the_node_takes_them(on_chain: Session) -> None:
