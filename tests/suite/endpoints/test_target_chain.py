@@ -8,11 +8,12 @@ from collections.abc import Callable, Sequence
 import httpx
 import pytest
 
-from conformance.drivers.steps.caserun import CaseRun
 from conformance.endpoints import chain
 from conformance.endpoints.chain import ChainClient
 from conformance.endpoints.client import Target
+from conformance.endpoints.log import ExchangeLog
 from conformance.endpoints.messages import Answer, Message
+from conformance.endpoints.redaction import Secrets
 from conformance.problems import ChainReverted, ChainTrouble, Malformed, Throttled
 from conformance.profile import Function, Profile
 
@@ -35,36 +36,39 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chain.ChainClient, "pause", lambda *_: None)
 
 
-def chain_that_tells(*told: Told) -> ChainClient:
-    """These answers, one after the other, and the last of them again and again."""
+def client_of(answer: Callable[[str], Told]) -> ChainClient:
+    """A client whose request bodies are answered so; nothing is sent."""
     target = Target("http://node.invalid", Profile.model_validate({"chain": {"rpc_url": "http://chain.invalid"}}))
-    waiting = list(told)
 
-    def exchange(_: Message, __: object) -> Answer:
-        status, text = waiting.pop(0) if len(waiting) > 1 else waiting[0]
+    def exchange(message: Message, _: object) -> Answer:
+        status, text = answer(message.body or "")
         return Answer(status, httpx.Headers(), text, 0)
 
-    target.exchange = exchange  # type: ignore[method-assign,assignment]  # nothing is sent
-    return ChainClient(target, CaseRun(target, "chain::only").log)
+    target.exchange = exchange  # type: ignore[method-assign,assignment]
+    return ChainClient(target, ExchangeLog(Secrets()))
+
+
+def chain_that_tells(*told: Told) -> ChainClient:
+    """These answers, one after the other, and the last of them again and again."""
+    waiting = list(told)
+    return client_of(lambda _: waiting.pop(0) if len(waiting) > 1 else waiting[0])
 
 
 class BatchedChain:
     """A chain that reverts each call and answers any other method with its name; last asked, first answered."""
 
     def __init__(self, *, takes_batches: bool) -> None:
-        target = Target("http://node.invalid", Profile.model_validate({"chain": {"rpc_url": "http://chain.invalid"}}))
-        target.exchange = self.exchange  # type: ignore[method-assign,assignment]  # nothing is sent
-        self.client = ChainClient(target, CaseRun(target, "chain::only").log)
+        self.client = client_of(self.tell)
         self.takes_batches = takes_batches
         self.requests = 0
 
-    def exchange(self, message: Message, _: object) -> Answer:
+    def tell(self, body: str) -> Told:
         self.requests += 1
-        asked = json.loads(message.body or "")
+        asked = json.loads(body)
         if isinstance(asked, list) and not self.takes_batches:
-            return Answer(200, httpx.Headers(), '{"id": null, "error": {"code": -32600, "message": "no batches"}}', 0)
+            return 200, '{"id": null, "error": {"code": -32600, "message": "no batches"}}'
         told = [self.answer(one) for one in reversed(asked)] if isinstance(asked, list) else self.answer(asked)
-        return Answer(200, httpx.Headers(), json.dumps(told), 0)
+        return 200, json.dumps(told)
 
     def answer(self, request: dict[str, object]) -> dict[str, object]:
         if request["method"] == "eth_call":
