@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import base64
-import dataclasses
 import gzip
 import json
 import shlex
 import subprocess
 import zlib
 from collections.abc import Callable
+from dataclasses import asdict, replace
 from urllib.parse import quote
 
 import pytest
@@ -22,7 +22,6 @@ from conformance.endpoints.redaction import (
     LONGEST_CREDENTIAL,
     MOST_OF_CREDENTIALS,
     Secrets,
-    SeenKeys,
     as_curl,
 )
 from conformance.problems import BeyondLimits
@@ -34,15 +33,21 @@ from conformance.values.typed_data import Wallet
 
 RAW = bytes(range(220, 252))
 KEY = base64.b64encode(RAW).decode()
-assert "/" in KEY
-assert "+" in KEY
+assert {"/", "+"} <= {*KEY}
 
 
-def secrets(*values: object) -> Secrets:
+def secrets(*values: object, addresses: str = "") -> Secrets:
+    """Secrets that know these credentials, and the wallets whose addresses stand in a text."""
     made = Secrets()
+    made.seen.note_addresses(addresses)
     for value in values:
         made.learn(value)
     return made
+
+
+def asked(headers: dict[str, str], *, seconds: float = 0.1, began: float = 0.0) -> RawExchange:
+    """A request with these headers, and an empty answer."""
+    return RawExchange("GET", "http://node/x", headers, None, 200, {}, "{}", seconds, began=began)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +110,7 @@ DISGUISED: dict[str, Callable[[str], str]] = {
     "upper case": str.upper,
     "lower case": str.lower,
     "the other case, backwards": lambda text: text[::-1].swapcase(),
-    "upper case, escaped": lambda text: "".join(f"\\u{ord(one):04x}" for one in text.upper()),
+    "upper case, escaped": lambda text: ESCAPED["of JSON"](text.upper()),
     "members of 15 characters": lambda text: json.dumps({"abc"[at]: text[at * 15 : at * 15 + 15] for at in range(3)}),
     "its second half first": lambda text: json.dumps([text[22:], text[:22]]),
     "4 characters each": lambda text: json.dumps([text[at : at + 4] for at in range(0, len(text), 4)]),
@@ -116,7 +121,7 @@ DISGUISED: dict[str, Callable[[str], str]] = {
     "zeros": "\0".join,
     "full width": lambda text: "".join(chr(ord(one) + 0xFEE0) for one in text),
     "without its beginning": lambda text: text[8:],
-    "base64, backwards inside": lambda text: base64.b64encode(text[::-1].encode()).decode(),
+    "base64, backwards inside": lambda text: in_base64(text[::-1]),
     "hex, backwards inside": lambda text: (RAW[::-1] if text == KEY else text[::-1].encode()).hex(),
     "base64, with a name": lambda text: in_base64(f"user:{text}"),
     "base64, among JSON": lambda text: in_base64(json.dumps({"a": "x" * 70, "key": text, "z": 0})),
@@ -127,10 +132,8 @@ DISGUISED: dict[str, Callable[[str], str]] = {
     "base64 of zlib": lambda text: base64.b64encode(zlib.compress(text.encode())).decode(),
     "base64 of UTF-16": lambda text: base64.b64encode(text.encode("utf-16")).decode(),
     "hex of UTF-32": lambda text: text.encode("utf-32").hex(),
-    "base64 of escapes of JSON": lambda text: in_base64("".join(f"\\u{ord(one):04x}" for one in text)),
-    "base64 of escapes of URLs, upper case": lambda text: in_base64(
-        "".join(f"%{ord(one):02x}" for one in text.upper())
-    ),
+    "base64 of escapes of JSON": lambda text: in_base64(ESCAPED["of JSON"](text)),
+    "base64 of escapes of URLs, upper case": lambda text: in_base64(ESCAPED["of URLs"](text.upper())),
     "list of bytes": lambda text: json.dumps([*text.encode()]),
     "bytes in hex of C": lambda text: ", ".join(f"0x{octet:02x}" for octet in text.encode()),
     "escapes of Python": lambda text: "".join(f"\\x{octet:02x}" for octet in text.encode()),
@@ -154,20 +157,15 @@ def test_credential_is_hidden_in_disguise(disguised: Callable[[str], str], key: 
 
 
 def test_what_encodes_other_texts_stays_as_it_is() -> None:
-    for text in (
-        in_base64(json.dumps({"user": "somebody else"})),
-        gzip.compress(b"sound" * 99).hex(),
-        f"{[*range(60)]}",
-    ):
+    for text in (in_base64('{"user": "somebody else"}'), gzip.compress(b"sound" * 99).hex(), f"{[*range(60)]}"):
         assert secrets(KEY).hide(text) == text
 
 
 def test_credentials_of_a_case_have_a_limit() -> None:
     made = secrets()
     long = "k" * LONGEST_CREDENTIAL
-    for _ in range(2):
-        for number in range(MOST_OF_CREDENTIALS // LONGEST_CREDENTIAL):
-            made.learn_members({"api_key": f"{number:02}{long[2:]}"}, 0)
+    for number in [*range(MOST_OF_CREDENTIALS // LONGEST_CREDENTIAL)] * 2:
+        made.learn_members({"api_key": f"{number:02}{long[2:]}"}, 0)
     with pytest.raises(BeyondLimits, match="credentials of at most 300000 characters"):
         made.learn_members({"api_key": f"99{long[2:]}"}, 0)
 
@@ -187,10 +185,7 @@ def test_text_that_shares_little_with_a_credential_stays_as_it_is() -> None:
 
 
 def test_key_of_another_case_is_hidden() -> None:
-    seen = SeenKeys()
-    Secrets(seen).learn(KEY)
-
-    assert Secrets(seen).hide(f"got {RAW.hex()}") == "got [key of another case]"
+    assert Secrets(secrets(KEY).seen).hide(f"got {RAW.hex()}") == "got [key of another case]"
 
 
 ESCAPED: dict[str, Callable[[str], str]] = {
@@ -237,32 +232,28 @@ WRITTEN = {
 @pytest.mark.parametrize("spelling", WRITTEN.values(), ids=WRITTEN)
 def test_private_key_is_found_and_hidden_however_it_is_written(escaped: Callable[[str], str], spelling: str) -> None:
     text = f"12, derived {escaped(spelling)}."
-    seen = SeenKeys()
-    seen.note_addresses(f'{{"wallet_address": "0x{ESCAPED["of JSON"](WALLET.address[2:])}"}}')
+    known = secrets(addresses=f'{{"wallet_address": "0x{ESCAPED["of JSON"](WALLET.address[2:])}"}}')
 
     assert WALLET.address.lower() in wallets_of_secrets_in(text)
-    hidden = Secrets(seen).hide(text)
+    hidden = known.hide(text)
     assert "[private key]" in hidden
     assert WALLET.address.lower() not in wallets_of_secrets_in(hidden)
 
 
 def test_key_in_the_name_of_a_header_is_hidden() -> None:
-    seen = SeenKeys()
-    seen.note_addresses(WALLET.address)
-
-    assert Secrets(seen).hide_headers({f"x-{PRIVATE.hex()}": "1"}) == {"x-[private key]": "1"}
+    known = secrets(addresses=WALLET.address)
+    assert known.hide_headers({f"x-{PRIVATE.hex()}": "1"}) == {"x-[private key]": "1"}
 
 
 @pytest.mark.parametrize("place", [0, 3_900, 3_990, 4_100, 4_990])
 def test_key_is_hidden_wherever_a_long_text_is_cut(place: int) -> None:
     text = f"{'-' * place}{PRIVATE.hex()}{'-' * 9_000}"
-    seen = SeenKeys()
-    seen.note_addresses(WALLET.address)
+    known = secrets(addresses=WALLET.address)
 
-    shown = Secrets(seen).hide_beginning(text, 4_000)
+    shown = known.hide_beginning(text, 4_000)
     assert PRIVATE.hex()[:8] not in shown
     assert shown.endswith(f"({len(text)} characters)")
-    assert Secrets(seen).hide_beginning(PRIVATE.hex(), 4_000) == "[private key]"
+    assert known.hide_beginning(PRIVATE.hex(), 4_000) == "[private key]"
 
 
 def test_long_data_takes_no_long_search() -> None:
@@ -279,13 +270,11 @@ def test_odd_key_is_hidden_as_well(key: str) -> None:
 
 @pytest.mark.parametrize("answer", [f'{{"id": "{WALLET.address}"}}', f'["0x{WALLET.address[2:]:0>64}"]'])
 def test_private_key_of_a_wallet_that_was_met_is_hidden(answer: str) -> None:
-    key = WALLET.private_key.removeprefix("0x")
+    key = PRIVATE.hex()
     assert key in secrets().hide(f"got {key}"), "of 32 bytes nobody knows what they are"
-    seen = SeenKeys()
-    seen.note_addresses(answer)
 
-    for spelling in (key, key.upper(), str(int(key, 16)), base64.b64encode(bytes.fromhex(key)).decode().rstrip("=")):
-        assert Secrets(seen).hide(f"got {spelling}.") == "got [private key]."
+    for spelling in (key, key.upper(), WRITTEN["decimal digits"], WRITTEN["base64"]):
+        assert secrets(addresses=answer).hide(f"got {spelling}.") == "got [private key]."
 
 
 def test_credentials_are_told_apart_and_the_longest_is_hidden_first() -> None:
@@ -313,13 +302,9 @@ def test_unknown_credential_is_hidden_by_the_name_of_its_member() -> None:
 
 def test_headers_with_credentials_are_hidden_even_when_the_value_is_unknown() -> None:
     headers = {"X-Api-Key": "whatever", "authorization": "Bearer whatever", "X-Wallet-Auth": "x", "Accept": "whatever"}
+    hidden = {"X-Api-Key": "[redacted]", "authorization": "Bearer [redacted]", "X-Wallet-Auth": "[redacted]"}
 
-    assert secrets().hide_headers(headers) == {
-        "X-Api-Key": "[redacted]",
-        "authorization": "Bearer [redacted]",
-        "X-Wallet-Auth": "[redacted]",
-        "Accept": "whatever",
-    }
+    assert secrets().hide_headers(headers) == {**hidden, "Accept": "whatever"}
 
 
 @pytest.mark.parametrize("encoding", ["base64_json", "base64url_json", "json"])
@@ -327,7 +312,7 @@ def test_conversation_tells_whose_proof_a_header_holds_and_not_its_signature(enc
     typed_data, signature = {"message": {"address": "0x" + "a" * 40, "name": "ü ?>~"}}, "0x" + "5c" * 65
     proof = wallet_auth_header(written({"typed_data": typed_data, "signature": signature}), encoding)
     log = ExchangeLog(secrets())
-    log.add(RawExchange("GET", "http://node/x", {"X-Wallet-Auth": proof}, None, 200, {}, "{}", 0.1))
+    log.add(asked({"X-Wallet-Auth": proof}))
 
     (shown,) = conversation(log, secrets(), 0, GroupMembers()).exchanges
 
@@ -338,7 +323,7 @@ def test_conversation_tells_whose_proof_a_header_holds_and_not_its_signature(enc
 @pytest.mark.parametrize("proof", ["x", "{", "[1]", "e30=", '{"typed_data":"' + "a" * 2000 + '"}'])
 def test_conversation_hides_a_header_that_holds_no_proof(proof: str) -> None:
     log = ExchangeLog(secrets())
-    log.add(RawExchange("GET", "http://node/x", {"X-Wallet-Auth": proof}, None, 200, {}, "{}", 0.1))
+    log.add(asked({"X-Wallet-Auth": proof}))
 
     (shown,) = conversation(log, secrets(), 0, GroupMembers()).exchanges
 
@@ -354,7 +339,7 @@ def test_exchange_is_redacted_in_every_field() -> None:
 
     shown = log.redacted(0)
 
-    text = json.dumps(dataclasses.asdict(shown))
+    text = json.dumps(asdict(shown))
     assert not known.found_in(text)
     assert not known.found_in(text.replace("\\\\", "\\"))
     assert text.count("API_KEY_1") >= 6
@@ -363,7 +348,7 @@ def test_exchange_is_redacted_in_every_field() -> None:
 def test_credential_learnt_after_the_exchange_is_hidden_in_it_as_well() -> None:
     known = secrets()
     log = ExchangeLog(known)
-    log.add(RawExchange("POST", "http://node", {}, None, 200, {}, f'{{"k": "{KEY}"}}', 0.1))
+    log.add(replace(asked({}), response_body=f'{{"k": "{KEY}"}}'))
     known.learn(KEY)
 
     assert KEY not in log.redacted(0).response_body
@@ -387,30 +372,27 @@ def test_curl_sends_the_same_with_the_credential_from_the_shell() -> None:
 
 def test_wallet_of_a_leaked_key_is_sought_within_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("conformance.endpoints.redaction.MOST_COMPUTED", 50)
-    known = Secrets()
-    known.seen.note_addresses(WALLET.address)
+    known = secrets(addresses=WALLET.address)
     others = [keccak(text=f"other {number}").hex() for number in range(60)]
 
     assert known.hide(others[0]) == others[0]
     known.hide(" ".join(others))
 
     assert known.hide(f"a {others[0]} b") == "a [private key] b"
-    assert known.hide(f"a {WALLET.private_key.removeprefix('0x')} b") == "a [private key] b"
+    assert known.hide(f"a {PRIVATE.hex()} b") == "a [private key] b"
 
 
 def test_addresses_of_a_run_are_bounded_and_any_32_bytes_are_hidden_then(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("conformance.endpoints.redaction.MOST_ADDRESSES", 3)
-    known = Secrets()
-    for number in range(9):
-        known.seen.note_addresses(f"0x{number:040x}")
+    known = secrets(addresses=" ".join(f"0x{number:040x}" for number in range(9)))
 
-    assert known.hide(f"a {WALLET.private_key.removeprefix('0x')} b") == "a [private key] b"
+    assert known.hide(f"a {PRIVATE.hex()} b") == "a [private key] b"
 
 
 def test_a_case_looks_for_few_leaked_keys_by_their_beginnings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("conformance.endpoints.redaction.MOST_LEAKED", 2)
-    known, wallets = Secrets(), [Wallet(f"leaked {number}") for number in range(4)]
-    known.seen.note_addresses(" ".join(wallet.address for wallet in wallets))
+    wallets = [Wallet(f"leaked {number}") for number in range(4)]
+    known = secrets(addresses=" ".join(wallet.address for wallet in wallets))
     keys = [wallet.private_key.removeprefix("0x") for wallet in wallets]
 
     assert known.hide(" ".join(keys)) == " ".join(["[private key]"] * 4)
@@ -419,13 +401,13 @@ def test_a_case_looks_for_few_leaked_keys_by_their_beginnings(monkeypatch: pytes
 
 def test_escapes_of_answers_are_resolved_within_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("conformance.endpoints.redaction.MOST_RESOLVED", 100)
-    seen, address = SeenKeys(), "".join(f"%{ord(letter):02x}" for letter in WALLET.address)
-    for text in (address, WALLET.address):
-        seen.note_addresses("%41" * 50)
-        seen.note_addresses(text)
-        known = Secrets(seen)
-        is_known = text == WALLET.address
-        assert (known.hide(WALLET.private_key) != WALLET.private_key) is is_known
+    known = secrets(addresses="%41" * 50)
+
+    known.seen.note_addresses(ESCAPED["of URLs"](WALLET.address))
+    assert known.hide(WALLET.private_key) == WALLET.private_key
+
+    known.seen.note_addresses(WALLET.address)
+    assert known.hide(WALLET.private_key) != WALLET.private_key
 
 
 def test_values_that_may_be_keys_are_counted_before_their_wallets_are_computed() -> None:
@@ -447,10 +429,10 @@ def test_key_that_looks_like_what_stands_in_place_of_keys_is_hidden(key: str) ->
 def test_conversation_marks_what_was_sent_at_once_and_what_follows_a_restart() -> None:
     log = ExchangeLog(secrets())
     for began, seconds in ((1, 2), (2, 2), (4.5, 0.5), (0, 9)):
-        log.add(RawExchange("GET", "http://node/x", {}, None, 200, {}, "{}", seconds, began=began))
+        log.add(asked({}, seconds=seconds, began=began))
     log.note_restart()
     for began in (6, 7):
-        log.add(RawExchange("GET", "http://node/x", {}, None, 200, {}, "{}", 0.5, began=began))
+        log.add(asked({}, seconds=0.5, began=began))
 
     shown = conversation(log, secrets(), 5, GroupMembers()).exchanges
 
