@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 import pytest
 from hostile_connections import SLOW, Connection
 from http_server import serve
-from tiny_node import TinyNode, Told
+from tiny_node import TinyNode, always
 
 from conformance.endpoints.client import Target
 from conformance.endpoints.log import ExchangeLog
@@ -22,7 +22,7 @@ from conformance.endpoints.patience import Patience
 from conformance.endpoints.redaction import Secrets
 from conformance.problems import BeyondLimits, Malformed, NoAnswerInTime, NodeSilent
 from conformance.profile import Profile
-from conformance.service.session import Session
+from conformance.service import Session
 
 OPERATION = "get_node_chain_config"
 
@@ -32,10 +32,19 @@ def answering(told: Callable[[], bytes]) -> AbstractContextManager[str]:
     return serve(lambda _: lambda connection: connection.sendall(told()))
 
 
+def target_at(url: str, seconds: float = 5.0) -> Target:
+    return Target(url, Profile(), patience=Patience(seconds))
+
+
+def get(target: Target, log: ExchangeLog | None = None) -> Answer:
+    """The answer to a request, which stands in this log or in one of its own."""
+    message = Message("GET", f"/core/v1/{OPERATION}", {}, None)
+    return target.exchange(message, ExchangeLog(Secrets()) if log is None else log, target.operation(OPERATION))
+
+
 def asked(url: str, seconds: float = 5.0) -> Answer:
-    with Target(url, Profile(), patience=Patience(seconds)) as target:
-        operation = target.operation(OPERATION)
-        return target.exchange(Message("GET", "/x", {}, None), ExchangeLog(Secrets()), operation)
+    with target_at(url, seconds) as target:
+        return get(target)
 
 
 @pytest.mark.parametrize("name", ["drips a header", "drips its body", "drips 1xx"])
@@ -69,44 +78,36 @@ def test_long_answers_together_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> 
     for name, value in (("LONG_ANSWER", 1_000), ("MOST_OF_LONG_ANSWERS", 5_000)):
         monkeypatch.setattr(f"conformance.endpoints.bodies.{name}", value)
     long = gzip.compress(b" " * 3_000)
-    with answering(packed(long, "gzip")) as url, Target(url, Profile(), patience=Patience(5.0)) as target:
-        message, log = Message("GET", "/x", {}, None), ExchangeLog(Secrets())
+    with answering(packed(long, "gzip")) as url, target_at(url) as target:
         for _ in range(2):
-            assert len(target.exchange(message, log).text) == 3_000
+            assert len(get(target).text) == 3_000
         with pytest.raises(BeyondLimits, match="more than 1000 bytes, since so many answers were long"):
-            target.exchange(message, log)
+            get(target)
 
 
 def test_answers_of_a_case_together_have_a_limit_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("conformance.endpoints.log.MOST_OF_A_CASE", 1_000_000)
     objects = b"[" + b"{}," * 3_000 + b"{}]"  # 9 kB of text, and 600 kB for Python
-    with answering(lambda: plain_body(objects)) as url, Target(url, Profile(), patience=Patience(5.0)) as target:
-        message, log = Message("GET", "/x", {}, None), ExchangeLog(Secrets())
-        assert len(target.exchange(message, log).text) == len(objects)
+    with answering(lambda: plain_body(objects)) as url, target_at(url) as target:
+        log = ExchangeLog(Secrets())
+        assert len(get(target, log).text) == len(objects)
         for _ in range(2):
             with pytest.raises(BeyondLimits, match="answers of one case that take more than 1000000 bytes of memory"):
-                target.exchange(message, log)
-        assert len(target.exchange(message, ExchangeLog(Secrets())).text) == len(objects)
+                get(target, log)
+        assert len(get(target).text) == len(objects)
         log.forget()
-        assert len(target.exchange(message, log).text) == len(objects)
+        assert len(get(target, log).text) == len(objects)
 
 
 def test_answers_of_a_run_are_small_on_average(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("SMALL_ANSWER", 10_000), ("MOST_OF_A_RUN", 100_000)):
         monkeypatch.setattr(f"conformance.endpoints.bodies.{name}", value)
     sizes = itertools.chain([60_000, 60_000, 9_900, 10_001, *[1_000] * 7, 30_000], itertools.repeat(0))
-    with (
-        answering(lambda: plain_body(b"a" * next(sizes))) as url,
-        Target(url, Profile(), patience=Patience(5.0)) as target,
-    ):
-
-        def length() -> int:
-            return len(target.exchange(Message("GET", "/x", {}, None), ExchangeLog(Secrets())).text)
-
-        assert [length() for _ in range(3)] == [60_000, 60_000, 9_900]
+    with answering(lambda: plain_body(b"a" * next(sizes))) as url, target_at(url) as target:
+        assert [len(get(target).text) for _ in range(3)] == [60_000, 60_000, 9_900]
         with pytest.raises(BeyondLimits, match="more than 10000 bytes, since so many answers were long"):
-            length()
-        assert [length() for _ in range(8)] == [1_000] * 7 + [30_000]
+            get(target)
+        assert [len(get(target).text) for _ in range(8)] == [1_000] * 7 + [30_000]
 
 
 CHARSETS = ["iso-8859-1", "utf-16", "hex", "zlib", "rot13", "idna", "punycode", "undefined", "nonsense", "'", "utf-8"]
@@ -132,33 +133,28 @@ def test_page_is_read_by_its_label() -> None:
         assert asked(url).text == "<html>é"
 
 
-def test_cookies_are_not_kept(node: TinyNode) -> None:
-    node.faults[OPERATION] = lambda _: Told(200, {}, {"Set-Cookie": "session=1; Path=/"})
-    with Target(node.url, Profile()) as target:
-        session = Session(target, "pack::case")
-        for _ in range(2):
-            session.call(OPERATION)
+def test_cookies_are_not_kept(node: TinyNode, session: Session) -> None:
+    node.faults[OPERATION] = always(200, {}, Set_Cookie="session=1; Path=/")
+    for _ in range(2):
+        session.call(OPERATION)
     assert [request.headers.get("cookie") for request in node.asked] == [None, None]
     assert node.asked[0].headers["accept-encoding"] == "identity"
 
 
 def test_node_that_puts_off_every_request_is_silent(node: TinyNode, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("conformance.endpoints.client.LONGEST_WAIT_SECONDS", 0.3)
-    node.faults[OPERATION] = lambda _: Told(429, headers={"Retry-After": "0"})
+    node.faults[OPERATION] = always(429, Retry_After="0")
     with Target(node.url, Profile(), patience=Patience(most=2)) as target:
-        log, message = ExchangeLog(Secrets()), Message("GET", f"/core/v1/{OPERATION}", {}, None)
         for _ in range(2):
-            assert target.exchange(message, log).status == 429
+            assert get(target).status == 429
         with pytest.raises(NodeSilent):
-            target.exchange(message, log)
+            get(target)
 
 
-def test_run_that_is_ended_waits_for_nothing_any_more(node: TinyNode) -> None:
+def test_run_that_is_ended_waits_for_nothing_any_more(node: TinyNode, target: Target) -> None:
     node.faults[OPERATION] = node.hang
-    with Target(node.url, Profile()) as target:
-        log, message = ExchangeLog(Secrets()), Message("GET", f"/core/v1/{OPERATION}", {}, None)
-        target.end_within(0.3)
-        with pytest.raises(NoAnswerInTime):
-            target.exchange(message, log)
-        with pytest.raises(NodeSilent):
-            target.exchange(message, log)
+    target.end_within(0.3)
+    with pytest.raises(NoAnswerInTime):
+        get(target)
+    with pytest.raises(NodeSilent):
+        get(target)

@@ -8,7 +8,7 @@ from email.utils import formatdate
 from typing import Any
 
 import pytest
-from tiny_node import Asked, TinyNode, Told
+from tiny_node import Asked, TinyNode, Told, always
 
 from conformance.endpoints import client
 from conformance.endpoints.client import Target
@@ -46,7 +46,7 @@ def test_request_is_sent_again_after_the_time_that_the_node_asks_for(
 def test_node_that_asks_to_wait_for_no_time_or_too_long_teaches_nothing(
     node: TinyNode, session: Session, time_to_wait: str
 ) -> None:
-    node.faults["new_account"] = lambda _: Told(429, headers={"Retry-After": time_to_wait})
+    node.faults["new_account"] = always(429, Retry_After=time_to_wait)
     with pytest.raises(Throttled):
         Accounts(session).new()
 
@@ -85,7 +85,7 @@ def test_node_that_puts_everything_off_is_waited_for_once(
 ) -> None:
     monkeypatch.setattr(client, "FIRST_WAIT_SECONDS", 0.01)
     monkeypatch.setattr(client, "LONGEST_WAIT_SECONDS", 0.1)
-    node.faults["new_account"] = lambda _: Told(429)
+    node.faults["new_account"] = always(429)
     for _ in range(4):
         with pytest.raises(Throttled):
             Accounts(session).new()
