@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -77,23 +78,18 @@ def authorisation(url: str) -> None:
 
 
 def nodes_chain(url: str) -> None:
-    rpc = RpcClient(url)
-    try:
+    with closing(RpcClient(url)) as rpc:
         assert rpc.request("eth_chainId") == "0x1"
-    finally:
-        rpc.close()
 
 
 def payments(url: str) -> None:
     keys = StripeKeys(secret="sk_test_1", publishable="pk_test_1")  # noqa: S106
-    provider = PaymentProvider(keys, url)
-    try:
+    with closing(PaymentProvider(keys, url)) as provider:
         assert provider.create_customer("00" * 20) == "cus_1"
-    finally:
-        provider.close()
 
 
-CLIENTS: dict[str, Callable[[str], None]] = {
+Client = Callable[[str], None]
+CLIENTS: dict[str, Client] = {
     one.__name__: one for one in (node, chain, attestation, authorisation, nodes_chain, payments)
 }
 FAILURES = (ProxyFault, Unreachable, FetchError, ChainUnavailable, ProviderUnavailable)
@@ -117,7 +113,7 @@ def address(proxy: CountingProxy, scheme: str) -> str:
     [("HTTP_PROXY", "http", "http"), ("all_proxy", "socks5", "socks5"), ("HTTP_PROXY", "socks5h", "socks5")],
 )
 def test_plain_requests_go_through_the_proxy(
-    client: Callable[[str], None], variable: str, kind: str, passed: str, plain: Server, monkeypatch: pytest.MonkeyPatch
+    client: Client, variable: str, kind: str, passed: str, plain: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with counting_proxy(http=plain.server_port) as proxy:
         monkeypatch.setenv(variable, address(proxy, kind))
@@ -131,16 +127,10 @@ def test_plain_requests_go_through_the_proxy(
 
 @of_each_client
 @pytest.mark.parametrize(
-    ("variable", "kind", "passed"),
-    [("HTTPS_PROXY", "http", "connect"), ("ALL_PROXY", "socks5", "socks5")],
+    ("variable", "kind", "passed"), [("HTTPS_PROXY", "http", "connect"), ("ALL_PROXY", "socks5", "socks5")]
 )
 def test_tls_ends_at_the_server_through_the_proxy(
-    client: Callable[[str], None],
-    variable: str,
-    kind: str,
-    passed: str,
-    secure: Server,
-    monkeypatch: pytest.MonkeyPatch,
+    client: Client, variable: str, kind: str, passed: str, secure: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with counting_proxy(https=secure.server_port) as proxy:
         monkeypatch.setenv(variable, address(proxy, kind))
@@ -152,7 +142,7 @@ def test_tls_ends_at_the_server_through_the_proxy(
 
 @of_each_client
 def test_this_machine_is_reached_directly(
-    client: Callable[[str], None], plain: Server, secure: Server, monkeypatch: pytest.MonkeyPatch
+    client: Client, plain: Server, secure: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with counting_proxy() as proxy:
         for variable in VARIABLES:
@@ -167,7 +157,7 @@ def test_this_machine_is_reached_directly(
 @of_each_pool
 @pytest.mark.parametrize("no_proxy", ["fd00::/8", "[::1]", "]:[,:"])
 def test_any_text_in_no_proxy_is_taken(
-    client: Callable[[str], None], no_proxy: str, plain: Server, monkeypatch: pytest.MonkeyPatch
+    client: Client, no_proxy: str, plain: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NO_PROXY", no_proxy)
     client(plain.url)
@@ -179,7 +169,7 @@ def test_any_text_in_no_proxy_is_taken(
 
 
 @of_each_pool
-def test_host_of_no_proxy_is_tried_directly(client: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_host_of_no_proxy_is_tried_directly(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     with counting_proxy() as proxy:
         monkeypatch.setenv("ALL_PROXY", address(proxy, "http"))
         monkeypatch.setenv("NO_PROXY", f"elsewhere.example, .{NAME}")
@@ -193,7 +183,7 @@ def test_host_of_no_proxy_is_tried_directly(client: Callable[[str], None], monke
 @of_each_client
 @pytest.mark.parametrize(("scheme", "kind"), [("http", "https"), ("https", "socks5")])
 def test_proxy_that_does_not_listen_is_named(
-    client: Callable[[str], None], scheme: str, kind: str, monkeypatch: pytest.MonkeyPatch
+    client: Client, scheme: str, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with counting_proxy() as proxy:
         pass
@@ -219,7 +209,7 @@ def test_proxy_that_does_not_listen_is_named(
     ],
 )
 def test_proxy_that_refuses_is_named(
-    client: Callable[[str], None], scheme: str, kind: str, refusal: bytes, told: str, monkeypatch: pytest.MonkeyPatch
+    client: Client, scheme: str, kind: str, refusal: bytes, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with counting_proxy() as proxy:
         proxy.refuses = refusal
@@ -233,7 +223,7 @@ def test_proxy_that_refuses_is_named(
 
 
 @of_each_pool
-def test_unusable_proxy_is_told_in_a_line(client: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unusable_proxy_is_told_in_a_line(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ALL_PROXY", "socks4://user:s3cret@127.0.0.1:1")
 
     with pytest.raises(FAILURES, match=r"ALL_PROXY=socks4://127.0.0.1:1 names no proxy") as raised:
@@ -244,7 +234,7 @@ def test_unusable_proxy_is_told_in_a_line(client: Callable[[str], None], monkeyp
 
 @of_each_client
 def test_certificate_file_that_is_missing_is_told(
-    client: Callable[[str], None], secure: Server, monkeypatch: pytest.MonkeyPatch
+    client: Client, secure: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", "/nowhere/ca.pem")
     if client is attestation:  # TLS there is bound by the evidence: no CA is asked
@@ -256,63 +246,54 @@ def test_certificate_file_that_is_missing_is_told(
 
 @pytest.mark.parametrize("status", [b"502 Bad Gateway", b"503 Service Unavailable", b"504 Gateway Timeout"])
 def test_gateway_status_that_may_be_the_proxys_charges_no_node(status: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    with counting_proxy() as proxy, Target(f"http://{NAME}", Profile()) as target:
+    with counting_proxy() as proxy:
         proxy.refuses = status
         monkeypatch.setenv("ALL_PROXY", address(proxy, "http"))
         with pytest.raises(ProxyFault, match=status.decode().split()[0]):
-            target.exchange(Message("GET", "/", {}, None), ExchangeLog(Secrets()))
+            node(f"http://{NAME}")
 
 
 def test_connection_that_breaks_behind_socks_is_the_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
-    with serve(lambda _: None) as closing, counting_proxy(http=port_of(closing)) as proxy:
+    with serve(lambda _: None) as breaking, counting_proxy(http=port_of(breaking)) as proxy:
         monkeypatch.setenv("ALL_PROXY", address(proxy, "socks5"))
-        message = Message("POST", "/", {}, None)
-        with (
-            Target(f"http://{NAME}", Profile()) as target,
-            pytest.raises(ConnectionDropped, match="through the proxy socks5://127"),
-        ):
-            target.exchange(message, ExchangeLog(Secrets()))
+        with pytest.raises(ConnectionDropped, match="through the proxy socks5://127"):
+            node(f"http://{NAME}")
 
 
 def test_control_of_the_pytest_fixture_is_reached_directly(plain: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     with counting_proxy() as proxy:
         for variable in VARIABLES:
             monkeypatch.setenv(variable, address(proxy, "http"))
-        reference = ReferenceNode(Profile.model_validate({"base_url": plain.url}))
-        with reference.clock_moved(5):
+        with closing(ReferenceNode(Profile(base_url=plain.url))) as reference, reference.clock_moved(5):
             pass
-        reference.close()
 
     assert proxy.passed == []
     assert plain.authorisations == [None, None]
 
 
-COMMANDS = {
-    "verify": lambda url: ["verify", url],
-    "doctor": lambda url: ["doctor", "--node-url", url],
-    "init": lambda url: ["init", url],
-    "run": lambda url: ["run", "--node-url", url, "--case", "endpoints::new-account"],
-}
-
-
-@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["verify", f"http://{NAME}"],
+        ["doctor", "--node-url", f"http://{NAME}"],
+        ["init", f"http://{NAME}"],
+        ["run", "--node-url", f"http://{NAME}", "--case", "endpoints::new-account"],
+    ],
+    ids=lambda command: command[0],
+)
 @pytest.mark.parametrize(
     ("variable", "value"),
     [("HTTP_PROXY", "http://u:s3cret@127.0.0.1:1"), ("ALL_PROXY", "socks4://u:s3cret@127.0.0.1:1")],
 )
 def test_command_names_the_proxy_that_does_not_answer(
-    command: Callable[[str], list[str]],
-    variable: str,
-    value: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+    command: list[str], variable: str, value: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv(variable, value)
 
-    code = main(command(f"http://{NAME}"))
+    code = main(command)
 
     told = " ".join("".join(capfd.readouterr()).split())
-    assert code == (1 if command is COMMANDS["doctor"] else 2), told
+    assert code == (1 if command[0] == "doctor" else 2), told
     assert value.replace("u:s3cret@", "") in told
     assert variable in told
     assert "s3cret" not in told
