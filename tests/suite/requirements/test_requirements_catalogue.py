@@ -7,9 +7,8 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 
-from conformance.requirements import BadCatalogue, Level, catalogue, load_catalogue
+from conformance.requirements import BadCatalogue, Catalogue, Level, catalogue, load_catalogue
 from conformance.requirements.specification import read_sections, sections, specification_file
 from conformance.resources import PACKAGE
 
@@ -33,10 +32,10 @@ restatements:
 """
 
 
-def load(text: str, folder: Path) -> None:
+def load(text: str, folder: Path) -> Catalogue:
     path = folder / "catalogue.yaml"
     path.write_text(text, encoding="utf-8")
-    load_catalogue(path)
+    return load_catalogue(path)
 
 
 def test_specification_is_the_text_judged_by() -> None:
@@ -64,10 +63,6 @@ def test_catalogue_names_in_must_statements_stand_in_the_specification() -> None
 def test_silent_statements_have_different_profile_keys() -> None:
     keys = [requirement.profile_key for requirement in catalogue().requirements if requirement.profile_key]
     assert len(keys) == len(set(keys))
-
-
-def test_catalogue_of_valid_form_loads(tmp_path: Path) -> None:
-    load(VALID, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -101,9 +96,7 @@ def test_catalogue_fault_is_told_with_its_line(tmp_path: Path) -> None:
 
 
 def test_restatement_of_a_restatement_ends_at_what_is_none(tmp_path: Path) -> None:
-    path = tmp_path / "catalogue.yaml"
-    path.write_text(VALID + "  A-020: [B-010]\n", encoding="utf-8")
-    known = load_catalogue(path)
+    known = load(VALID + "  A-020: [B-010]\n", tmp_path)
     assert known.targets("A-010") == ("B-010",)
     assert known.targets("B-010") == ()
 
@@ -117,4 +110,3 @@ def test_catalogue_corrections_are_told_at_the_entry() -> None:
     text = (PACKAGE / "requirements" / "catalogue.yaml").read_text("utf-8")
     corrected = re.findall(r"# Corrected: .*\n(?:# .*\n)*- id: (\S+)", text)
     assert {"CHAIN-120", "ENV-470", "ENV-480", "VER-090"} <= set(corrected)
-    assert yaml.safe_load(text)["requirements"][0]["id"] == "ACC-010"

@@ -46,25 +46,31 @@ def listed(not_yet: tuple[str, ...] = (), partly: tuple[str, ...] = ()) -> Uncov
     )
 
 
-def coverage_of(one: str, checks: Mapping[str, tuple[str, ...]], known: Uncovered) -> Coverage:
-    return next(status.coverage for status in statuses(KNOWN, known, checks) if status.requirement.id == one)
-
-
 def test_every_judged_statement_is_proved_or_has_a_true_reason() -> None:
     found = statuses(catalogue(), uncovered(), by_requirement(load([scenarios()])))
     assert faults(found, uncovered()) == ()
 
 
-def test_statement_with_a_check_is_covered() -> None:
-    assert coverage_of("A-010", {"A-010": ("p::a",)}, listed()) is Coverage.COVERED
+ONE = {"A-010": ("p::a",)}
+ALL = {**ONE, "A-020": ("p::b",)}
 
 
-def test_statement_without_a_check_is_not_yet_covered() -> None:
-    assert coverage_of("A-010", {}, listed(("A-010",))) is Coverage.NOT_YET
-
-
-def test_statement_proved_in_part_says_so() -> None:
-    assert coverage_of("A-010", {"A-010": ("p::a",)}, listed(partly=("A-010",))) is Coverage.PARTLY
+@pytest.mark.parametrize(
+    ("one", "checks", "known", "coverage"),
+    [
+        pytest.param("A-010", ONE, listed(), Coverage.COVERED, id="with a check"),
+        pytest.param("A-010", {}, listed(("A-010",)), Coverage.NOT_YET, id="without a check"),
+        pytest.param("A-010", ONE, listed(partly=("A-010",)), Coverage.PARTLY, id="in part"),
+        pytest.param("A-030", ONE, listed(), Coverage.NOT_YET, id="restates one without a check"),
+        pytest.param("A-030", ALL, listed(partly=("A-020",)), Coverage.NOT_YET, id="restates one in part"),
+        pytest.param("A-040", {}, listed(), Coverage.NOT_JUDGED, id="nothing judges it"),
+    ],
+)
+def test_statement_is_covered_by_its_checks(
+    one: str, checks: Mapping[str, tuple[str, ...]], known: Uncovered, coverage: Coverage
+) -> None:
+    found = {status.requirement.id: status.coverage for status in statuses(KNOWN, known, checks)}
+    assert found[one] is coverage
 
 
 def test_restatement_is_proved_by_the_checks_of_all_it_restates() -> None:
@@ -73,30 +79,14 @@ def test_restatement_is_proved_by_the_checks_of_all_it_restates() -> None:
     assert (status.coverage, status.checks) == (Coverage.RESTATED, ("p::a", "p::b"))
 
 
-def test_restatement_of_something_without_a_check_is_not_proved() -> None:
-    assert coverage_of("A-030", {"A-010": ("p::a",)}, listed()) is Coverage.NOT_YET
-
-
-def test_restatement_of_something_proved_in_part_is_not_proved() -> None:
-    both = {"A-010": ("p::a",), "A-020": ("p::b",)}
-    assert coverage_of("A-030", both, listed(partly=("A-020",))) is Coverage.NOT_YET
-
-
-def test_statement_that_nothing_judges_needs_no_check() -> None:
-    assert coverage_of("A-040", {}, listed()) is Coverage.NOT_JUDGED
-
-
-ALL = {"A-010": ("p::a",), "A-020": ("p::b",)}
-
-
 @pytest.mark.parametrize(
     ("checks", "known", "said"),
     [
-        ({"A-010": ("p::a",)}, listed(("A-030",)), "A-020 is proved by no check"),
+        (ONE, listed(("A-030",)), "A-020 is proved by no check"),
         (ALL, listed(("A-010",)), "A-010 is listed under not_yet, and p::a proves it"),
         (ALL, listed(("A-030",)), "A-030 is listed under not_yet, and p::a, p::b proves it"),
         (ALL, listed(("A-040",)), "A-040 is listed under not_yet, and is may"),
-        ({"A-010": ("p::a",)}, listed(("A-030",), ("A-020",)), "A-020 is listed under partly, and no check names it"),
+        (ONE, listed(("A-030",), ("A-020",)), "A-020 is listed under partly, and no check names it"),
     ],
 )
 def test_untrue_list_is_told(checks: Mapping[str, tuple[str, ...]], known: Uncovered, said: str) -> None:
