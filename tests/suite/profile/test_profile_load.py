@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,50 +11,33 @@ import pytest
 from conformance.problems import DuplicateKey, LoadProblem, Unreadable
 from conformance.profile import BadProfile, Profile, load_profile, load_ready_file
 
-Write = Callable[[str], Path]
-Load = Callable[[str], Profile]
-Faults = Callable[[str], list[str]]
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "node.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
 
 
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    """Write the file node.yaml."""
-
-    def written(text: str) -> Path:
-        path = tmp_path / "node.yaml"
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return written
+def load(folder: Path, text: str) -> Profile:
+    return load_profile(write(folder, text))
 
 
-@pytest.fixture
-def load(write: Write) -> Load:
-    """Load the profile of a text."""
-    return lambda text: load_profile(write(text))
-
-
-@pytest.fixture
-def faults(write: Write) -> Faults:
+def faults(folder: Path, text: str) -> list[str]:
     """What is told of a text that is no profile, in lines without the name of the file."""
-
-    def told(text: str) -> list[str]:
-        path = write(text)
-        with pytest.raises(BadProfile) as caught:
-            load_profile(path)
-        lines = str(caught.value).splitlines()
-        assert all(line.startswith(f"{path}:") for line in lines)
-        return [line.removeprefix(f"{path}:") for line in lines]
-
-    return told
+    path = write(folder, text)
+    with pytest.raises(BadProfile) as caught:
+        load_profile(path)
+    lines = str(caught.value).splitlines()
+    assert all(line.startswith(f"{path}:") for line in lines)
+    return [line.removeprefix(f"{path}:") for line in lines]
 
 
-def test_largest_page_may_be_smaller_than_a_size_that_is_left_out(load: Load) -> None:
-    assert load("limits: {page_size_max: 10}\n").limits.page_size_max == 10
+def test_largest_page_may_be_smaller_than_a_size_that_is_left_out(tmp_path: Path) -> None:
+    assert load(tmp_path, "limits: {page_size_max: 10}\n").limits.page_size_max == 10
 
 
-def test_profile_of_differences_keeps_the_other_defaults(load: Load) -> None:
-    profile = load("limits: {page_size_default: 50}\nsemantics: {list_order_other: null}\n")
+def test_profile_of_differences_keeps_the_other_defaults(tmp_path: Path) -> None:
+    profile = load(tmp_path, "limits: {page_size_default: 50}\nsemantics: {list_order_other: null}\n")
     assert profile.limits.page_size_default == 50
     assert profile.limits.page_size_max == Profile().limits.page_size_max
     assert profile.semantics.list_order_other is None
@@ -75,10 +57,7 @@ def test_profile_of_differences_keeps_the_other_defaults(load: Load) -> None:
         ),
         ("semantics: {group_id_scope: all}\n", "must be 'account' or 'global'; got \"all\""),
         ("semantics: {account_wallet_listed: 0}\n", "semantics.account_wallet_listed: input should be a valid boolean"),
-        (
-            "wire: {paging: 3}\n",
-            "wire.paging: must be a mapping with keys of: container, first_page_number; got 3",
-        ),
+        ("wire: {paging: 3}\n", "wire.paging: must be a mapping with keys of: container, first_page_number; got 3"),
         ("errors: {status_codes: {invalid: []}}\n", "errors.status_codes.invalid: "),
         ("errors: {status_codes: {invalid: [1000]}}\n", "errors.status_codes.invalid.0: input should be less than"),
         ("errors: {status_codes: {forbidden: [500]}}\n", "errors.status_codes.forbidden.0: input should be less than"),
@@ -132,10 +111,7 @@ def test_profile_of_differences_keeps_the_other_defaults(load: Load) -> None:
         ("exec: {sandbox_api: {namespace: a b}}\n", "exec.sandbox_api.namespace: string should match"),
         ("exec: {sandbox_api: {namespace: a.}}\n", "exec.sandbox_api.namespace: string should match"),
         ("exec: {failure_and_limits: {error_member: logs}}\n", "exec.failure_and_limits: two members are called logs"),
-        (
-            "errors: {body_shape: {code_member: status}}\n",
-            "errors.body_shape: two members are called status",
-        ),
+        ("errors: {body_shape: {code_member: status}}\n", "errors.body_shape: two members are called status"),
         (
             "wire: {chain_info: {further_members: [a, a, chain_id]}}\n",
             "wire.chain_info: two members are called a, chain_id",
@@ -151,42 +127,42 @@ def test_profile_of_differences_keeps_the_other_defaults(load: Load) -> None:
         ("- 1\n", "1: profile: must be a mapping with keys of: accounts, "),
     ],
 )
-def test_fault_is_told_with_line_key_and_what_is_allowed(text: str, said: str, faults: Faults) -> None:
-    assert said in "\n".join(faults(text))
+def test_fault_is_told_with_line_key_and_what_is_allowed(text: str, said: str, tmp_path: Path) -> None:
+    assert said in "\n".join(faults(tmp_path, text))
 
 
-def test_section_set_to_null_states_nothing_about_its_keys(load: Load) -> None:
-    profile = load("semantics: null\nwire: {paging: null, list_items: null}\n")
+def test_section_set_to_null_states_nothing_about_its_keys(tmp_path: Path) -> None:
+    profile = load(tmp_path, "semantics: null\nwire: {paging: null, list_items: null}\n")
     assert profile.semantics.settle_time_seconds is None
     assert profile.wire.paging.container is None
     assert not {key for key in profile.assumed if key.startswith(("semantics.", "wire.paging.", "wire.list_items."))}
 
 
-def test_key_left_out_is_assumed(load: Load) -> None:
-    profile = load("wire: {paging: {container: {form: object}, first_page_number: null}}\n")
+def test_key_left_out_is_assumed(tmp_path: Path) -> None:
+    profile = load(tmp_path, "wire: {paging: {container: {form: object}, first_page_number: null}}\n")
     of_paging = {key for key in profile.assumed if key.startswith("wire.paging.")}
     assert of_paging == {"wire.paging.container.items_member"}
     assert "semantics.group_id_scope" in profile.assumed
     assert "base_url" not in profile.assumed
 
 
-def test_profile_that_extends_the_reference_assumes_nothing(load: Load) -> None:
-    profile = load("extends: reference\nlimits: {page_size_default: 50}\n")
+def test_profile_that_extends_the_reference_assumes_nothing(tmp_path: Path) -> None:
+    profile = load(tmp_path, "extends: reference\nlimits: {page_size_default: 50}\n")
     assert profile.assumed == frozenset()
     assert profile.limits.page_size_default == 50
     assert profile.limits.page_size_max == Profile().limits.page_size_max
 
 
 @pytest.mark.parametrize("written", [f"0x{'ab' * 32}", "ab" * 32, f"'0x{'ab' * 32}'", f"'{'12' * 32}'", "12" * 32])
-def test_key_in_place_of_its_variable_is_not_repeated(written: str, faults: Faults) -> None:
-    (told,) = faults(f"chain: {{rpc_url: http://n, funder_key_variable: {written}}}\n")
+def test_key_in_place_of_its_variable_is_not_repeated(written: str, tmp_path: Path) -> None:
+    (told,) = faults(tmp_path, f"chain: {{rpc_url: http://n, funder_key_variable: {written}}}\n")
     assert "has to be the name of an environment variable" in told
     assert told.count("key_variable") == 1
     assert re.search(r"(ab|12){8}|\d{20}", told) is None
 
 
-def test_all_faults_are_told_in_the_order_of_the_file(faults: Faults) -> None:
-    lines = faults("semantics: {group_id_scope: x}\nlimits: {rate: 0}\nbrand: {slug: 'A B'}\n")
+def test_all_faults_are_told_in_the_order_of_the_file(tmp_path: Path) -> None:
+    lines = faults(tmp_path, "semantics: {group_id_scope: x}\nlimits: {rate: 0}\nbrand: {slug: 'A B'}\n")
     assert [line.partition(": ")[0] for line in lines] == ["1", "2", "3"]
 
 
@@ -194,9 +170,9 @@ def test_all_faults_are_told_in_the_order_of_the_file(faults: Faults) -> None:
     ("text", "problem"),
     [("", Unreadable), ("a: [\n", Unreadable), ("limits: {}\nlimits: {}\n", DuplicateKey)],
 )
-def test_file_that_is_no_yaml_mapping_is_told(text: str, problem: type[LoadProblem], load: Load) -> None:
+def test_file_that_is_no_yaml_mapping_is_told(text: str, problem: type[LoadProblem], tmp_path: Path) -> None:
     with pytest.raises(problem):
-        load(text)
+        load(tmp_path, text)
 
 
 def test_missing_file_is_told(tmp_path: Path) -> None:
@@ -212,8 +188,8 @@ READY = {
 }
 
 
-def test_ready_file_gives_the_profile_with_its_addresses(write: Write) -> None:
-    profile = load_ready_file(write(json.dumps(READY)))
+def test_ready_file_gives_the_profile_with_its_addresses(tmp_path: Path) -> None:
+    profile = load_ready_file(write(tmp_path, json.dumps(READY)))
     assert profile.base_url == READY["base_url"]
     assert profile.chain.rpc_url == READY["rpc_url"]
     assert profile.control_url == READY["control_url"]
@@ -221,15 +197,15 @@ def test_ready_file_gives_the_profile_with_its_addresses(write: Write) -> None:
     assert profile.offers("chain_rpc")
 
 
-def test_ready_file_of_a_node_without_control_offers_no_clock(write: Write) -> None:
+def test_ready_file_of_a_node_without_control_offers_no_clock(tmp_path: Path) -> None:
     ready = {**READY, "control_url": None, "profile": {"capabilities": ["chain_rpc"]}}
-    assert load_ready_file(write(json.dumps(ready))).control_url is None
+    assert load_ready_file(write(tmp_path, json.dumps(ready))).control_url is None
 
 
 @pytest.mark.parametrize("content", ["[]", "{}", '{"profile": 3}'])
-def test_file_that_is_no_ready_file_is_told(content: str, write: Write) -> None:
+def test_file_that_is_no_ready_file_is_told(content: str, tmp_path: Path) -> None:
     with pytest.raises(BadProfile, match="a ready file is an object"):
-        load_ready_file(write(content))
+        load_ready_file(write(tmp_path, content))
 
 
 HOSTILE_SIGNATURES = {
@@ -243,17 +219,17 @@ HOSTILE_SIGNATURES = {
 
 
 @pytest.mark.parametrize("kind", HOSTILE_SIGNATURES)
-def test_hostile_signature_is_told_in_one_short_line(faults: Faults, kind: str) -> None:
+def test_hostile_signature_is_told_in_one_short_line(tmp_path: Path, kind: str) -> None:
     signature = json.dumps(HOSTILE_SIGNATURES[kind])
-    (told,) = faults(f"chain:\n  abi:\n    account:\n      get_account: {signature}\n")
+    (told,) = faults(tmp_path, f"chain:\n  abi:\n    account:\n      get_account: {signature}\n")
     assert told.startswith("4: chain.abi.account.get_account: ")
     assert told.isprintable()
     assert len(told) < 1_000
 
 
-def test_faults_of_a_hostile_file_are_told_shortly(faults: Faults) -> None:
+def test_faults_of_a_hostile_file_are_told_shortly(tmp_path: Path) -> None:
     keys = "".join(f"x{index}: 1\n" for index in range(1_000))
-    lines = faults(f"base_url: {'y' * 100_000}\n? {'k' * 100_000}\n: 1\n{keys}")
+    lines = faults(tmp_path, f"base_url: {'y' * 100_000}\n? {'k' * 100_000}\n: 1\n{keys}")
     assert len(lines) == 52
     assert lines[-1] == " and 951 more"
     assert max(map(len, lines)) < 2_000
