@@ -32,6 +32,13 @@ def environment(**more: str) -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "REFERENCE_NODE_ROOT_SECRET"} | more
 
 
+def completed(*arguments: str, seconds: float = START_SECONDS, **variables: str) -> subprocess.CompletedProcess[str]:
+    """What became of a program of ours, which has so many seconds to end."""
+    return subprocess.run(  # noqa: S603 - our own program
+        arguments, capture_output=True, text=True, timeout=seconds, env=environment(**variables), check=False
+    )
+
+
 @contextlib.contextmanager
 def node_process(
     ready_file: Path, *options: str, serves: str = "serve", **variables: str
@@ -57,6 +64,15 @@ def node_process(
         process.communicate()
 
 
+def stopped(process: subprocess.Popen[str], end: signal.Signals = signal.SIGTERM) -> str:
+    """All that a node has printed when this signal has ended it in good order."""
+    process.send_signal(end)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 0, output
+    assert "Traceback" not in output
+    return output
+
+
 def client(ready: Any) -> httpx.Client:
     """A client for the node that wrote this ready file."""
     return httpx.Client(base_url=ready["base_url"], timeout=60)
@@ -78,3 +94,10 @@ def failing(*options: str, **variables: str) -> tuple[int, str]:
             code = int(str(ended.code))
     assert output.getvalue() == ""
     return code, error.getvalue()
+
+
+def refusal(code: int, *options: str, **variables: str) -> str:
+    """The one line in which a node says why it does not start, with this exit code."""
+    returned, error = failing(*options, **variables)
+    assert (returned, error.count("\n")) == (code, 1), error
+    return error

@@ -23,7 +23,7 @@ import httpx
 import pytest
 from envelopes import rpc
 from nodes import Running, refused, serving
-from processes import client, environment, failing, node_process
+from processes import client, environment, node_process, refusal
 from shops import intend, pay, payment
 
 from reference_node.assembly import build_node
@@ -370,11 +370,8 @@ def test_bank_payment_under_way_is_settled_after_a_restart(tmp_path: Path) -> No
 
 def test_second_node_is_refused_with_one_line(tmp_path: Path) -> None:
     with serving(settings(tmp_path)):
-        code, error = failing("--state", str(tmp_path))
-    assert (code, error) == (
-        1,
-        f"reference-node: another node uses the state in {tmp_path}: stop it, or name another folder\n",
-    )
+        error = refusal(1, "--state", str(tmp_path))
+    assert error == f"reference-node: another node uses the state in {tmp_path}: stop it, or name another folder\n"
 
 
 Damage = Callable[[Path], object]
