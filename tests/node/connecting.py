@@ -7,9 +7,7 @@ import socket
 from urllib.parse import urlsplit
 
 from nodes import Running
-
-ANSWER_SECONDS = 60
-"""How long a test waits for what a node has to do: far longer than any node takes."""
+from waiting import LONGEST_SECONDS
 
 
 def connect(running: Running) -> socket.socket:
@@ -20,7 +18,7 @@ def connect(running: Running) -> socket.socket:
 def connect_to(url: str) -> socket.socket:
     """An open connection to who listens there."""
     where = urlsplit(url)
-    return socket.create_connection((where.hostname, where.port), timeout=ANSWER_SECONDS)
+    return socket.create_connection((where.hostname, where.port), timeout=LONGEST_SECONDS)
 
 
 def head(method: str, path: str, *headers: str) -> bytes:

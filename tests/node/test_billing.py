@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from actions import credit
 from nodes import Running, refused, serving
+from waiting import until
 
 from reference_node.billing.credits import Credits
 from reference_node.chain.interface import OutcomeUnknown, Receipt
@@ -55,6 +56,5 @@ def test_charge_of_a_write_whose_outcome_is_unknown_waits_for_what_the_chain_say
         known.set()
         billing = thrifty.node.billing
         assert isinstance(billing, Credits)
-        while billing.ledger.left_holds():
-            threading.Event().wait(0.05)
+        until(lambda: not billing.ledger.left_holds())
     assert credit(thrifty, account) == 2

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from nodes import Running, refused
+from waiting import Held
 
 from reference_node.api import json_rpc
 from reference_node.chain.contract_abi import call_data
@@ -52,62 +51,47 @@ def test_json_rpc_under_load_says_that_it_is_busy(running: Running, monkeypatch:
 def test_api_answers_while_every_thread_of_the_json_rpc_is_taken(
     running: Running, account: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun, ending = threading.Semaphore(0), threading.Event()
-    go_on = Answering.go_on
-
-    def wait(answering: Answering, seconds: float | None = None, *, own_code: bool = True) -> bytes | None:
-        begun.release()
-        assert ending.wait(60)
-        return go_on(answering, seconds, own_code=own_code)
-
-    monkeypatch.setattr(Answering, "go_on", wait)
+    held = Held(monkeypatch, Answering, "go_on")
     with ThreadPoolExecutor(50) as callers:
         asked = [callers.submit(running.http.post, "/rpc", json=CHAIN_ID, timeout=60) for _ in range(50)]
-        for _ in range(json_rpc.THREADS):
-            assert begun.acquire(timeout=60)
+        held.begun(json_rpc.THREADS)
         running.group(account)
-        ending.set()
+        held.let_go()
         assert {call.result().json()["result"] for call in asked} == {"0x7a69"}
 
 
 def looping(running: Running) -> dict[str, object]:
-    """A call that goes on until it is aborted."""
+    """A call that loops until its gas is spent, which takes far longer than a short turn."""
     to = str(running.read("get_node_chain_config")["contract_address"])
-    params = [{"to": to, "data": "0x"}, "latest", {to: {"code": "0x5b600056"}}]
+    params = [{"to": to, "data": "0x", "gas": hex(1_000_000)}, "latest", {to: {"code": "0x5b600056"}}]
     return {"jsonrpc": "2.0", "id": 1, "method": "eth_call", "params": params}
 
 
+OF_OWN_CODE, LONG = (json_rpc.SHORT_TURN_SECONDS, True), (None, True)
+"""The seconds of a turn, and whether it runs code that the call brings."""
+
+
 @pytest.mark.parametrize(
-    ("method", "held"),
-    [
-        ("eth_chainId", lambda seconds, _: seconds is None),
-        ("eth_chainId", lambda _, own_code: own_code),
-        ("eth_call", lambda _, own_code: own_code),
-    ],
+    ("method", "turn"),
+    [("eth_chainId", LONG), ("eth_chainId", OF_OWN_CODE), ("eth_call", OF_OWN_CODE)],
     ids=["beside-long-turns", "beside-own-code", "call-beside-own-code"],
 )
 def test_short_request_does_not_wait_for_long_ones(
-    running: Running, monkeypatch: pytest.MonkeyPatch, method: str, held: Callable[[float | None, bool], bool]
+    running: Running, monkeypatch: pytest.MonkeyPatch, method: str, turn: tuple[float | None, bool]
 ) -> None:
+    def is_held(_: Answering, seconds: float | None = None, *, own_code: bool = True) -> bool:
+        return (seconds, own_code) == turn
+
     contract = running.read("get_node_chain_config")["contract_address"]
     params = [{"to": contract, "data": f"0x{call_data('apiPayers').hex()}"}] if method == "eth_call" else []
     short = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
     loops = json_rpc.THREADS + 2  # more than are processed at once
-    begun, ending, go_on = threading.Semaphore(0), threading.Event(), Answering.go_on
-
-    def wait(answering: Answering, seconds: float | None = None, *, own_code: bool = True) -> bytes | None:
-        if held(seconds, own_code):
-            begun.release()
-            assert ending.wait(60)
-        return go_on(answering, seconds, own_code=own_code)
-
-    monkeypatch.setattr(Answering, "go_on", wait)
+    held = Held(monkeypatch, Answering, "go_on", is_held)
     with ThreadPoolExecutor(loops) as callers:
         asked = [callers.submit(running.http.post, "/rpc", json=looping(running), timeout=60) for _ in range(loops)]
-        assert begun.acquire(timeout=60)
+        held.begun()
         assert "result" in running.http.post("/rpc", json=short).json()
-        monkeypatch.undo()
-        ending.set()
+        held.let_go()
         assert all("error" in call.result().json() for call in asked)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import base64
-import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from envelopes import conversion, new_wallet, wallet_balance
 from nodes import Running, refused
+from waiting import Held
 
 from reference_node.api.access import Caller, ManagementWrite
 from reference_node.chain.account_config import Account
@@ -89,27 +89,20 @@ def test_loser_that_was_let_in_before_is_told_of_the_conflict(
 def test_charge_in_flight_waits_until_the_credits_have_changed_hands(
     running: Running, account: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wallet, move = new_wallet(), running.node.billing.move
-    moving, go_on = threading.Event(), threading.Event()
+    wallet, held = new_wallet(), Held(monkeypatch, running.node.billing, "move")
     let_in_before = ManagementWrite(running.node, Caller(account_hash(account), account_hash(account), True, True))
-
-    def slow(converted: int, wallet: bytes, new_wallet: bytes) -> None:
-        moving.set()
-        assert go_on.wait(60)
-        move(converted, wallet, new_wallet)
 
     def charge() -> None:
         with let_in_before.charged():
             pass
 
-    monkeypatch.setattr(running.node.billing, "move", slow)
     with ThreadPoolExecutor(2) as pool:
         converted = pool.submit(running.post, CONVERT, account, **conversion(wallet))
-        assert moving.wait(60)
+        held.begun()
         charged = pool.submit(charge)
         with pytest.raises(TimeoutError):
             charged.result(0.2)
-        go_on.set()
+        held.let_go()
         assert converted.result(60).status_code == 200
         charged.result(60)
     assert wallet_balance(running, wallet) == CREDIT - 2

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from types import ModuleType
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 from connecting import connect, exchange, head, status_of
 from nodes import Running, refused
+from waiting import Held
 
 from reference_node.api import route
 from reference_node.serving.long_bodies import LONG_BODY
@@ -344,17 +344,11 @@ def test_body_that_is_long_to_read_holds_up_nobody(
     headers: dict[str, str],
     status: int,
 ) -> None:
-    answered, read = threading.Event(), getattr(reading, parser)
-
-    def slowly(text: bytes) -> object:
-        assert answered.wait(60)
-        return read(text)
-
-    monkeypatch.setattr(reading, parser, slowly)
+    held = Held(monkeypatch, reading, parser)
     with ThreadPoolExecutor(1) as threads:
         long = threads.submit(running.http.post, path, content=body, headers=headers)
         assert running.read("get_node_chain_config")
-        answered.set()
+        held.let_go()
         assert long.result().status_code == status
 
 

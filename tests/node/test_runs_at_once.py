@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import closing
@@ -11,16 +9,15 @@ from pathlib import Path
 
 import httpx
 import pytest
-from actions import ECHO, credit, permitted, ran, run
+from actions import ECHO, KEY, credit, permitted, ran, run
 from nodes import Running, refused, serving
-from processes import client, node_process
+from processes import client, node_process, stopped
+from waiting import Held
 
 from reference_node.sandbox import Limits, Sandbox
 from reference_node.settings import Settings
 
 ENDLESS = "async function main() { for (;;); }"
-
-PATIENT = "async function main({ pkpId }) { return await Service.Actions.getPrivateKey({ pkpId }); }"
 
 
 @pytest.fixture
@@ -32,22 +29,6 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Running]:
     ):
         monkeypatch.setattr(running.node, "sandbox", sandbox)
         yield running
-
-
-class Held:
-    """Uses of wallets that wait until they are let go."""
-
-    def __init__(self, running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.waiting = threading.Semaphore(0)
-        self.release = threading.Event()
-        host_call = running.node.runs.host_call
-
-        def wait(*arguments: object) -> object:
-            self.waiting.release()
-            assert self.release.wait(60)
-            return host_call(*arguments)  # type: ignore[arg-type] # whatever the sandbox gave
-
-        monkeypatch.setattr(running.node.runs, "host_call", wait)
 
 
 def test_endless_loops_of_one_account_keep_nobody_else_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,34 +54,34 @@ def test_endless_loops_of_one_account_keep_nobody_else_waiting(monkeypatch: pyte
 
 
 def test_busy_node_says_so_and_charges_nothing(narrow: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    mine, other = permitted(narrow, PATIENT), permitted(narrow, PATIENT)
-    held = Held(narrow, monkeypatch)
+    mine, other = permitted(narrow, KEY), permitted(narrow, KEY)
+    held = Held(monkeypatch, narrow.node.runs, "host_call")
     before = credit(narrow, other.account)
     with ThreadPoolExecutor(4) as pool:
-        under_way = pool.submit(run, narrow, mine.key, PATIENT, pkpId=mine.wallet)
-        assert held.waiting.acquire(timeout=60)
-        others = [pool.submit(run, narrow, other.key, PATIENT, pkpId=other.wallet) for _ in range(3)]
+        under_way = pool.submit(run, narrow, mine.key, KEY, pkpId=mine.wallet)
+        held.begun()
+        others = [pool.submit(run, narrow, other.key, KEY, pkpId=other.wallet) for _ in range(3)]
         ended = as_completed(others, timeout=60)
         for turned_away in (next(ended).result(), next(ended).result()):
             refused(turned_away, 503, "sandbox-busy")
             assert turned_away.headers["retry-after"] == "1"
-        held.release.set()
+        held.let_go()
         assert (under_way.result().status_code, next(ended).result().status_code) == (200, 200)
     assert credit(narrow, other.account) < before
     assert before - credit(narrow, other.account) < 3
 
 
 def test_reset_ends_what_runs(narrow: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    mine = permitted(narrow, PATIENT)
-    held = Held(narrow, monkeypatch)
+    mine = permitted(narrow, KEY)
+    held = Held(monkeypatch, narrow.node.runs, "host_call")
     with ThreadPoolExecutor(1) as pool:
-        under_way = pool.submit(run, narrow, mine.key, PATIENT, pkpId=mine.wallet)
-        assert held.waiting.acquire(timeout=60)
+        under_way = pool.submit(run, narrow, mine.key, KEY, pkpId=mine.wallet)
+        held.begun()
         assert narrow.http.post("/control/reset", json={}).status_code == 200
-        held.release.set()
+        held.let_go()
         assert under_way.result().status_code in {403, 503}
     monkeypatch.undo()
-    refused(run(narrow, mine.key, PATIENT), 401)
+    refused(run(narrow, mine.key, KEY), 401)
     fresh = permitted(narrow, ECHO)
     assert ran(narrow, fresh.key, ECHO, a=1) == {"a": 1}
 
@@ -118,9 +99,6 @@ def test_node_stops_although_actions_run(tmp_path: Path) -> None:
         for one, cents, loop in zip(mine, before, loops, strict=True):
             while node.balance(one.account) == cents:  # the first cent is taken before the run begins
                 assert not loop.done()
-        process.send_signal(signal.SIGTERM)
-        output, _ = process.communicate(timeout=60)
-        assert process.returncode == 0, output
-        assert "Traceback" not in output
+        stopped(process)
         for loop in loops:
             refused(loop.result(), 503, "sandbox-failed")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import socket
-import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
@@ -17,6 +16,7 @@ from eth_account.signers.local import LocalAccount
 from nodes import Running, refused, serving
 from processes import client, node_process
 from shops import bought, confirm, intend, pay, simulator
+from waiting import until
 
 from reference_node.billing import provider
 from reference_node.billing.audit import verify
@@ -208,7 +208,7 @@ def test_payments_that_nobody_confirmed_are_found_at_the_next_start_although_the
     assert shop.node.payments is not None
     with closing(Payments(ledger, shop.node.payments._provider)) as restarted:
         restarted.recover()
-        _until(lambda: shop.balance(account) == 1500 and not ledger.emails())
+        until(lambda: shop.balance(account) == 1500 and not ledger.emails())
     assert [intent.id for intent in ledger.open_intents()] == [unpaid]
 
 
@@ -271,7 +271,7 @@ def test_charge_of_a_write_that_the_ledger_fails_to_settle_is_settled_later(
         assert len(shop.read("list_wallets", account)) == 1
     billing = shop.node.billing
     assert isinstance(billing, Credits)
-    _until(lambda: not billing.ledger.left_holds())
+    until(lambda: not billing.ledger.left_holds())
     assert shop.balance(account) == 499
 
 
@@ -286,8 +286,3 @@ def _full(ledger: Ledger) -> Iterator[None]:
 def _ledger(shop: Running) -> Ledger:
     assert isinstance(shop.node.billing, Credits)
     return shop.node.billing.ledger
-
-
-def _until(holds: Callable[[], bool]) -> None:
-    while not holds():
-        threading.Event().wait(0.01)

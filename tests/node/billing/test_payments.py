@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from nodes import Running, refused, serving
 from shops import bought, confirm, simulator
+from waiting import Held
 
 from reference_node.settings import Settings
 
@@ -22,18 +22,12 @@ def test_intent_that_nobody_made_is_not_found_without_asking_the_provider(shop: 
 def test_write_waits_for_no_payment(shop: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     account = shop.account()
     bought(shop, account)
-    release, begin = threading.Event(), simulator(shop).begin
-
-    def slow(request: object) -> object:
-        assert release.wait(60)
-        return begin(request)
-
-    monkeypatch.setattr(simulator(shop), "begin", slow)
+    held = Held(monkeypatch, simulator(shop), "begin")
     with ThreadPoolExecutor(60) as pool:
         paying = [pool.submit(shop.post, "billing/create_payment_intent", account, amount_cents=500) for _ in range(60)]
         shop.done("create_wallet", account)
         assert not any(one.done() for one in paying)
-        release.set()
+        held.let_go()
         assert {one.result().status_code for one in paying} == {200}
 
 

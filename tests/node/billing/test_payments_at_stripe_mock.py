@@ -6,22 +6,19 @@ stripe-mock refuses every request of another shape, and remembers nothing: none 
 from __future__ import annotations
 
 import base64
-import threading
 from collections.abc import Iterator
 
 import pytest
 from envelopes import new_wallet, signed, wallet_auth
 from nodes import Running, refused, serving
 from shops import confirm
+from waiting import until
 
 from reference_node.billing.credits import Credits
 from reference_node.billing.ledger import Ledger
 from reference_node.permission.keys import address_of
 from reference_node.permission.typed_data import Flow
 from reference_node.settings import Settings, StripeKeys
-
-FORWARDING_LOOKS = 1200
-"""How often to look, in twentieths of a second, whether an address was forwarded."""
 
 
 @pytest.fixture(scope="module")
@@ -57,11 +54,7 @@ def test_intent_of_a_wallet_is_taken(shop: Running) -> None:
 @pytest.mark.parametrize("email", ["ada@example.org", "ada+stripe@exämple.org"])
 def test_email_is_taken(shop: Running, email: str) -> None:
     shop.done("new_account", account_name="n", account_description="d", email=email)
-    for _ in range(FORWARDING_LOOKS):
-        if not ledger(shop).emails():
-            return
-        threading.Event().wait(0.05)
-    pytest.fail("the address never reached stripe-mock")
+    until(lambda: not ledger(shop).emails())
 
 
 def ledger(shop: Running) -> Ledger:
