@@ -12,7 +12,7 @@ from eth_account.messages import encode_defunct
 from nodes import Running
 
 from reference_node.permission.cid import cid_hash, cid_of
-from reference_node.permission.keys import address_of
+from reference_node.permission.keys import address_of, key_hash
 
 RUN = "service_action"
 
@@ -63,9 +63,19 @@ def signer(signature: str, message: str) -> str:
     return str(Account.recover_message(encode_defunct(text=message), signature=signature))
 
 
+def account_hash(account: str) -> int:
+    """What the contract knows a managed account by."""
+    return key_hash(base64.b64decode(account))
+
+
+def wallet_of(account: str) -> bytes:
+    """The wallet of a managed account, whose credits are its own."""
+    return address_of(base64.b64decode(account))
+
+
 def credit(running: Running, account: str) -> int:
     """What a managed account has left, in cents."""
-    return running.node.billing.balance(address_of(base64.b64decode(account)))
+    return running.node.billing.balance(wallet_of(account))
 
 
 @dataclass

@@ -21,6 +21,10 @@ from reference_node.sockets import bind
 
 ZERO_HASH = "0x" + "00" * 32
 
+LABELS = {"name": "n", "description": "d"}
+NEW_GROUP = {"group_name": "n", "group_description": "d"}
+"""The texts that requests need."""
+
 PROBLEM_MEMBERS = {"type", "title", "status", "detail", "code", "instance"}
 
 
@@ -41,6 +45,11 @@ class Running:
         """A read with this query."""
         return self.http.get(f"/core/v1/{operation}", params=query, headers=_headers(key))
 
+    def send(self, operation: str, key: str | None, body: bytes | Iterator[bytes], **headers: str) -> httpx.Response:
+        """A write with exactly these bytes as its body, which is called JSON where no header says another type."""
+        sent = {"Content-Type": "application/json"} | _headers(key) | headers
+        return self.http.post(f"/core/v1/{operation}", content=body, headers=sent)
+
     def done(self, operation: str, key: str | None = None, **body: Any) -> Any:
         """The answer to a write that has to succeed."""
         return _succeeded(self.post(operation, key, **body))
@@ -49,9 +58,9 @@ class Running:
         """The answer to a read that has to succeed."""
         return _succeeded(self.get(operation, key, **query))
 
-    def account(self) -> str:
+    def account(self, **more: Any) -> str:
         """The key of a fresh account."""
-        created = self.done("new_account", account_name="a name", account_description="a description")
+        created = self.done("new_account", account_name="a name", account_description="a description", **more)
         return str(created["api_key"])
 
     def usage_key(self, account: str, **permissions: Any) -> str:

@@ -7,6 +7,9 @@ from typing import Any
 import httpx
 from nodes import Running
 
+from reference_node.billing.credits import Credits
+from reference_node.billing.ledger import Ledger
+
 
 def intend(shop: Running, key: str, cents: int = 500) -> tuple[str, str]:
     """A new intent: its id and its secret."""
@@ -45,6 +48,12 @@ def bought(shop: Running, key: str, cents: int = 500) -> str:
     assert pay(shop, secret).json()["status"] == "succeeded"
     assert confirm(shop, key, intent).json() == {"success": True}
     return intent
+
+
+def ledger(shop: Running) -> Ledger:
+    """The ledger of a node's credits."""
+    assert isinstance(shop.node.billing, Credits)
+    return shop.node.billing.ledger
 
 
 def simulator(shop: Running) -> Any:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from unittest import mock
 
 import pytest
 from actions import credit
 from nodes import Running, refused, serving
+from shops import ledger
 from waiting import until
 
-from reference_node.billing.credits import Credits
 from reference_node.chain.interface import OutcomeUnknown, Receipt
 from reference_node.settings import Settings
 
@@ -22,14 +23,10 @@ def thrifty() -> Iterator[Running]:
         yield running
 
 
-def test_unforeseen_failure_is_a_problem_that_tells_nothing(thrifty: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    account = thrifty.account()
-
-    def fail(*_: object) -> None:
-        raise RuntimeError("/a/path and a secret")
-
-    monkeypatch.setattr(thrifty.node.accounts, "create_wallet", fail)
-    response = thrifty.post("create_wallet", account)
+def test_unforeseen_failure_is_a_problem_that_tells_nothing(thrifty: Running) -> None:
+    account, fault = thrifty.account(), RuntimeError("/a/path and a secret")
+    with mock.patch.object(thrifty.node.accounts, "create_wallet", side_effect=fault):
+        response = thrifty.post("create_wallet", account)
     refused(response, 500, "internal-error")
     assert "secret" not in response.text
     assert credit(thrifty, account) == 3
@@ -54,7 +51,5 @@ def test_charge_of_a_write_whose_outcome_is_unknown_waits_for_what_the_chain_say
         assert sent.is_set()
         assert credit(thrifty, account) == 2
         known.set()
-        billing = thrifty.node.billing
-        assert isinstance(billing, Credits)
-        until(lambda: not billing.ledger.left_holds())
+        until(lambda: not ledger(thrifty).left_holds())
     assert credit(thrifty, account) == 2

@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import base64
 from concurrent.futures import ThreadPoolExecutor
+from unittest import mock
 
 import pytest
+from actions import account_hash
 from envelopes import conversion, new_wallet, wallet_balance
 from nodes import Running, refused
 from waiting import Held
 
 from reference_node.api.access import Caller, ManagementWrite
-from reference_node.chain.account_config import Account
 from reference_node.chain.interface import ChainUnavailable
-from reference_node.permission.keys import key_hash
 
 CONVERT = "convert_to_chain_secured_account"
 
 CREDIT = 10**9
 """What an account of these tests begins with."""
-
-
-def account_hash(account: str) -> int:
-    return key_hash(base64.b64decode(account))
-
-
-def record(running: Running, account: str) -> Account:
-    return running.node.accounts.account(account_hash(account))
 
 
 def test_former_account_key_is_unknown_and_usage_keys_write_no_more(running: Running, account: str) -> None:
@@ -52,25 +43,17 @@ def test_new_admin_is_the_address_of_the_signer(
     refused(running.post(CONVERT, account, **body), status, code)
 
 
-def test_conversion_that_the_chain_fails_keeps_account_and_credits(
-    running: Running, account: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_conversion_that_the_chain_fails_keeps_account_and_credits(running: Running, account: str) -> None:
     wallet = new_wallet()
-
-    def fail(*_: object) -> None:
-        raise ChainUnavailable("gone")
-
-    with monkeypatch.context() as broken:
-        broken.setattr(running.node.accounts, "convert_to_chain_secured", fail)
+    gone = ChainUnavailable("gone")
+    with mock.patch.object(running.node.accounts, "convert_to_chain_secured", side_effect=gone):
         refused(running.post(CONVERT, account, **conversion(wallet)), 503, "chain-unavailable")
     assert wallet_balance(running, wallet) == 0
     assert running.balance(account) == CREDIT
     running.done("create_wallet", account)
 
 
-def test_loser_that_was_let_in_before_is_told_of_the_conflict(
-    running: Running, account: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_loser_that_was_let_in_before_is_told_of_the_conflict(running: Running, account: str) -> None:
     """The winner's transaction lands when the loser has passed every check of the node."""
     first, second = new_wallet(), new_wallet()
     convert = running.node.accounts.convert_to_chain_secured
@@ -79,10 +62,9 @@ def test_loser_that_was_let_in_before_is_told_of_the_conflict(
         convert(acting_key, bytes.fromhex(first.address[2:]))
         convert(acting_key, new_admin)
 
-    with monkeypatch.context() as raced:
-        raced.setattr(running.node.accounts, "convert_to_chain_secured", late)
+    with mock.patch.object(running.node.accounts, "convert_to_chain_secured", late):
         refused(running.post(CONVERT, account, **conversion(second)), 409, "already-chain-secured")
-    assert record(running, account).admin_wallet == bytes.fromhex(first.address[2:])
+    assert running.node.accounts.account(account_hash(account)).admin_wallet == bytes.fromhex(first.address[2:])
     assert wallet_balance(running, second) == 0
 
 

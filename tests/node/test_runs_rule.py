@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-
 import pytest
-from actions import ECHO, KEY, failed, hashed_cid, permitted, ran, run
+from actions import ECHO, KEY, account_hash, failed, hashed_cid, permitted, ran, run
 from nodes import ZERO_HASH, Running, refused
 
-from reference_node.permission.keys import key_hash, pkp_id
+from reference_node.permission.keys import pkp_id
 
 REFUSED = "execution-not-permitted"
 
@@ -75,7 +73,7 @@ def test_wrong_argument_is_an_error_that_the_script_can_catch(running: Running, 
 
 def test_wallet_registered_with_a_path_that_is_not_its_own_yields_no_key(running: Running) -> None:
     mine = permitted(running, KEY)
-    running.node.accounts.create_wallet(key_hash(base64.b64decode(mine.account)), b"\x78" * 20, 12345, "", "")
+    running.node.accounts.create_wallet(account_hash(mine.account), b"\x78" * 20, 12345, "", "")
     wallet = "0x" + pkp_id(b"\x78" * 20).hex()
     running.done("add_pkp_to_group", mine.account, group_id=mine.group, pkp_id=wallet)
     refused(run(running, mine.key, KEY, pkpId=wallet), 403, REFUSED)

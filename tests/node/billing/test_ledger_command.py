@@ -69,7 +69,7 @@ def test_reset_leaves_no_thread_of_the_former_services_behind() -> None:
     of_others = {*threading.enumerate()}  # nodes that other tests share
     with serving(Settings(port=0)) as running:
         for _ in range(3):
-            running.done("new_account", account_name="n", account_description="d", email="ada@example.org")
+            running.account(email="ada@example.org")
             running.node.reset()
         left = {*threading.enumerate()} - of_others
         assert "payments" not in {thread.name for thread in left}

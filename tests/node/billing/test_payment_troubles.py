@@ -15,12 +15,11 @@ from envelopes import conversion, new_wallet, wallet_balance
 from eth_account.signers.local import LocalAccount
 from nodes import Running, refused, serving
 from processes import client, node_process
-from shops import bought, confirm, intend, pay, simulator
+from shops import bought, confirm, intend, ledger, pay, simulator
 from waiting import until
 
 from reference_node.billing import provider
 from reference_node.billing.audit import verify
-from reference_node.billing.credits import Credits
 from reference_node.billing.ledger import Ledger
 from reference_node.billing.payments import Payments
 from reference_node.settings import Settings, StripeKeys
@@ -203,13 +202,12 @@ def test_payments_that_nobody_confirmed_are_found_at_the_next_start_although_the
         pay(shop, secret)
     fault = Fault(method="GET", kind="status", status=503, should_retry=False, times=7)
     AddFault(fault=fault).carry_out(simulator(shop))
-    ledger = _ledger(shop)
-    ledger.note_email(b"\x01" * 20, "ada@example.org")
+    ledger(shop).note_email(b"\x01" * 20, "ada@example.org")
     assert shop.node.payments is not None
-    with closing(Payments(ledger, shop.node.payments._provider)) as restarted:
+    with closing(Payments(ledger(shop), shop.node.payments._provider)) as restarted:
         restarted.recover()
-        until(lambda: shop.balance(account) == 1500 and not ledger.emails())
-    assert [intent.id for intent in ledger.open_intents()] == [unpaid]
+        until(lambda: shop.balance(account) == 1500 and not ledger(shop).emails())
+    assert [intent.id for intent in ledger(shop).open_intents()] == [unpaid]
 
 
 def test_end_of_the_node_waits_for_no_provider(tmp_path: Path) -> None:
@@ -238,7 +236,7 @@ def test_ledger_that_fails_is_503_and_nothing_is_written(shop: Running) -> None:
     intent, secret = intend(shop, account)
     pay(shop, secret)
     before = shop.everything(account)
-    with _full(_ledger(shop)):
+    with _full(ledger(shop)):
         for answer in (
             shop.post("create_wallet", account),
             confirm(shop, account, intent),
@@ -263,26 +261,19 @@ def test_charge_of_a_write_that_the_ledger_fails_to_settle_is_settled_later(
 
         def create_then_fail(*values: object) -> object:
             done = create(*values)  # type: ignore[arg-type]
-            failing.enter_context(_full(_ledger(shop)))
+            failing.enter_context(_full(ledger(shop)))
             return done
 
         monkeypatch.setattr(shop.node.accounts, "create_wallet", create_then_fail)
         shop.done("create_wallet", account)
         assert len(shop.read("list_wallets", account)) == 1
-    billing = shop.node.billing
-    assert isinstance(billing, Credits)
-    until(lambda: not billing.ledger.left_holds())
+    until(lambda: not ledger(shop).left_holds())
     assert shop.balance(account) == 499
 
 
 @contextmanager
-def _full(ledger: Ledger) -> Iterator[None]:
+def _full(kept: Ledger) -> Iterator[None]:
     """While the ledger's disk is full: what is written can be read, and nothing more can be written."""
-    ledger._database.execute("PRAGMA query_only = ON")
+    kept._database.execute("PRAGMA query_only = ON")
     yield
-    ledger._database.execute("PRAGMA query_only = OFF")
-
-
-def _ledger(shop: Running) -> Ledger:
-    assert isinstance(shop.node.billing, Credits)
-    return shop.node.billing.ledger
+    kept._database.execute("PRAGMA query_only = OFF")

@@ -5,18 +5,15 @@ stripe-mock refuses every request of another shape, and remembers nothing: none 
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator
 
 import pytest
+from actions import wallet_of
 from envelopes import new_wallet, signed, wallet_auth
 from nodes import Running, refused, serving
-from shops import confirm
+from shops import confirm, ledger
 from waiting import until
 
-from reference_node.billing.credits import Credits
-from reference_node.billing.ledger import Ledger
-from reference_node.permission.keys import address_of
 from reference_node.permission.typed_data import Flow
 from reference_node.settings import Settings, StripeKeys
 
@@ -38,7 +35,7 @@ def test_intents_are_taken_and_credit_nothing_unpaid(shop: Running) -> None:
     account = shop.account()
     for cents in (500, 99_999_999):
         shop.done("billing/create_payment_intent", account, amount_cents=cents)
-    made = [intent for intent in ledger(shop).open_intents() if intent.wallet == address_of(base64.b64decode(account))]
+    made = [intent for intent in ledger(shop).open_intents() if intent.wallet == wallet_of(account)]
     assert sorted(intent.cents for intent in made) == [500, 99_999_999]
     for intent in made:
         refused(confirm(shop, account, intent.id), 402, "payment-incomplete")
@@ -53,10 +50,5 @@ def test_intent_of_a_wallet_is_taken(shop: Running) -> None:
 
 @pytest.mark.parametrize("email", ["ada@example.org", "ada+stripe@exämple.org"])
 def test_email_is_taken(shop: Running, email: str) -> None:
-    shop.done("new_account", account_name="n", account_description="d", email=email)
+    shop.account(email=email)
     until(lambda: not ledger(shop).emails())
-
-
-def ledger(shop: Running) -> Ledger:
-    assert isinstance(shop.node.billing, Credits)
-    return shop.node.billing.ledger
