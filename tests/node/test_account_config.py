@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest import mock
 
 import pytest
 from eth_utils.crypto import keccak
@@ -54,14 +55,9 @@ def test_revert_that_is_no_custom_error_stays_one(data: bytes) -> None:
     assert refusal(reverted) is reverted
 
 
-def test_revert_without_a_reason_is_the_chains_failure(
-    running: Running, account: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: object) -> None:
-        raise Reverted(b"")
-
-    monkeypatch.setattr(running.node.accounts, "groups", fail)
-    refused(running.get("list_groups", account), 503, "chain-refused")
+def test_revert_without_a_reason_is_the_chains_failure(running: Running, account: str) -> None:
+    with mock.patch.object(running.node.accounts, "groups", side_effect=Reverted(b"")):
+        refused(running.get("list_groups", account), 503, "chain-refused")
 
 
 def test_labels_that_are_no_text_do_not_stop_a_list(running: Running) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from unittest import mock
 
 import httpx
 import pytest
@@ -69,13 +70,10 @@ def test_page_may_read_refusals(shared: Running, method: str, path: str, headers
     assert answer.headers["access-control-allow-origin"] == PAGE
 
 
-def test_page_may_read_that_the_node_failed(shared: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
-        raise RuntimeError
-
-    monkeypatch.setattr(shared.node.accounts, "create_wallet", fail)
+def test_page_may_read_that_the_node_failed(shared: Running) -> None:
     headers = {"Origin": PAGE, "X-Api-Key": shared.account()}
-    answer = shared.http.post("/core/v1/create_wallet", headers=headers)
+    with mock.patch.object(shared.node.accounts, "create_wallet", side_effect=RuntimeError):
+        answer = shared.http.post("/core/v1/create_wallet", headers=headers)
     refused(answer, 500, "internal-error")
     assert answer.headers["access-control-allow-origin"] == PAGE
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import base64
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
+from unittest import mock
 
 import pytest
-from actions import ECHO, KEY, SIGN, credit, failed, permitted, ran, run
+from actions import ECHO, KEY, SIGN, credit, failed, permitted, ran, run, wallet_of
 from nodes import Running, refused, serving
+from shops import ledger
 
-from reference_node.billing.credits import Credits
 from reference_node.chain.interface import ChainUnavailable
-from reference_node.permission.keys import key_hash
 from reference_node.sandbox import RunResult, SandboxBroken, SandboxBusy, SandboxUnavailable
 from reference_node.settings import Settings
 
@@ -27,23 +26,6 @@ def thrifty() -> Iterator[Running]:
     """A node whose accounts can pay for a few writes and runs."""
     with serving(Settings(port=0, starter_credits=CREDITS)) as running:
         yield running
-
-
-def spend_all_but(running: Running, account: str, cents: int) -> None:
-    while credit(running, account) > cents:
-        running.group(account)
-
-
-def lasting(running: Running, monkeypatch: pytest.MonkeyPatch, during: Callable[[Callable[[int], bool]], Any]) -> None:
-    """Let runs last as `during` says, which is given what tells the node of each second that starts."""
-
-    def last(
-        _code: str, _params: str, _host: object, _account: int, each_second: Callable[[int], bool], *_turn: bool
-    ) -> RunResult:
-        during(each_second)
-        return RunResult("1", "", False, 0.5)
-
-    monkeypatch.setattr(running.node.sandbox, "run", last)
 
 
 def test_real_run_pays_for_the_seconds_that_it_was_told_of(thrifty: Running, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,7 +50,8 @@ def test_real_run_pays_for_the_seconds_that_it_was_told_of(thrifty: Running, mon
 
 def test_run_ends_when_the_credits_do_not_cover_its_next_second(thrifty: Running) -> None:
     mine = permitted(thrifty, ENDLESS)
-    spend_all_but(thrifty, mine.account, 1)
+    while credit(thrifty, mine.account) > 1:
+        thrifty.group(mine.account)
     logs = failed(thrifty, mine.key, ENDLESS).splitlines()
     assert logs[0] == "begun"
     assert "credit" in logs[-1]
@@ -90,28 +73,23 @@ def test_failures_that_are_not_the_scripts_cost_nothing(
     mine = permitted(thrifty, ECHO)
     before = credit(thrifty, mine.account)
 
-    def fail(each_second: Callable[[int], bool]) -> None:
-        assert each_second(2)
+    def fail(*given: Any) -> None:
+        starts_second = given[4]
+        assert starts_second(2)
         raise failure
 
-    lasting(thrifty, monkeypatch, fail)
+    monkeypatch.setattr(thrifty.node.sandbox, "run", fail)
     answered = run(thrifty, mine.key, ECHO)
     refused(answered, 503, code)
     assert (answered.headers.get("retry-after") == "1") == (code == "sandbox-busy")
     assert credit(thrifty, mine.account) == before
 
 
-def test_chain_that_fails_at_a_host_call_is_told_and_costs_nothing(
-    thrifty: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_chain_that_fails_at_a_host_call_is_told_and_costs_nothing(thrifty: Running) -> None:
     mine = permitted(thrifty, SIGN)
     before = credit(thrifty, mine.account)
-
-    def fail(*_: object) -> bool:
-        raise ChainUnavailable("gone")
-
-    monkeypatch.setattr(thrifty.node.accounts, "can_execute", fail)
-    refused(run(thrifty, mine.key, SIGN, pkpId=mine.wallet, message="m"), 503, "chain-unavailable")
+    with mock.patch.object(thrifty.node.accounts, "can_execute", side_effect=ChainUnavailable("gone")):
+        refused(run(thrifty, mine.key, SIGN, pkpId=mine.wallet, message="m"), 503, "chain-unavailable")
     assert credit(thrifty, mine.account) == before
 
 
@@ -125,18 +103,10 @@ def test_run_comes_first_once_its_account_has_paid(thrifty: Running, monkeypatch
 
     monkeypatch.setattr(thrifty.node.sandbox, "run", last)
     ran(thrifty, mine.key, ECHO)
-    assert isinstance(thrifty.node.billing, Credits)
-    wallet, ledger = admin_wallet(thrifty, mine.account), thrifty.node.billing.ledger
-    ledger.note_intent(wallet, "pi_of_this_test", "cus_of_this_test", 500, "usd")
-    ledger.credit("pi_of_this_test")
+    ledger(thrifty).note_intent(wallet_of(mine.account), "pi_of_this_test", "cus_of_this_test", 500, "usd")
+    ledger(thrifty).credit("pi_of_this_test")
     ran(thrifty, mine.key, ECHO)
     monkeypatch.setattr(thrifty.node, "payments", None)
     other = permitted(thrifty, ECHO)
     ran(thrifty, other.key, ECHO)
     assert turns == [False, True, True]
-
-
-def admin_wallet(running: Running, account: str) -> bytes:
-    """Whose record of credits an account's is."""
-    info = running.node.accounts.key_info(key_hash(base64.b64decode(account)))
-    return running.node.accounts.account(info.account_hash).admin_wallet
