@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from connecting import connect, exchange, head, status_of
-from nodes import Running, refused
+from nodes import LABELS, NEW_GROUP, Running, refused
 from waiting import Held
 
 from reference_node.api import route
@@ -20,14 +20,8 @@ from reference_node.strict_json import BODY_LIMIT, DEPTH_LIMIT
 from reference_node.stripe_simulator import exchange as exchange_of_stripe
 
 JSON = {"Content-Type": "application/json"}
-USAGE_KEY = {"name": "n", "description": "d"}
 CID = "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
 HASH = "0x" + "ab" * 32
-
-
-def send(running: Running, account: str, operation: str, body: bytes, **headers: str) -> Any:
-    """The response to a body of exactly these bytes."""
-    return running.http.post(f"/core/v1/{operation}", content=body, headers=JSON | {"X-Api-Key": account} | headers)
 
 
 def nested(depth: int, opening: str = "[", closing: str = "]") -> bytes:
@@ -63,7 +57,7 @@ NOT_JSON = [
 @pytest.mark.parametrize(("body", "code"), NOT_JSON)
 def test_body_that_is_not_one_json_value_is_refused(running: Running, account: str, body: bytes, code: str) -> None:
     for operation in ("add_usage_api_key", "new_account", "get_service_action_ipfs_id", "service_action"):
-        refused(send(running, account, operation, body), 400, code)
+        refused(running.send(operation, account, body), 400, code)
     assert running.read("list_api_keys", account) == []
 
 
@@ -74,7 +68,7 @@ def test_body_that_is_not_one_json_value_is_refused(running: Running, account: s
 )  # fmt: skip
 def test_body_that_does_not_call_itself_json_is_refused(running: Running, account: str, content_type: str) -> None:
     headers = [(b"X-Api-Key", account.encode()), (b"Content-Type", content_type.encode("latin-1"))]
-    body = json.dumps(USAGE_KEY).encode()
+    body = json.dumps(LABELS).encode()
     response = running.http.post("/core/v1/add_usage_api_key", content=body, headers=headers)
     refused(response, 400, "content-type-not-json")
     assert running.read("list_api_keys", account) == []
@@ -82,33 +76,32 @@ def test_body_that_does_not_call_itself_json_is_refused(running: Running, accoun
 
 @pytest.mark.parametrize("content_type", ["application/json; charset=utf-8", 'APPLICATION/JSON;Charset="UTF-8"'])
 def test_body_that_calls_itself_json_in_other_words_is_taken(running: Running, account: str, content_type: str) -> None:
-    body = json.dumps(USAGE_KEY).encode()
-    assert send(running, account, "add_usage_api_key", body, **{"Content-Type": content_type}).status_code == 200
+    body = json.dumps(LABELS).encode()
+    assert running.send("add_usage_api_key", account, body, **{"Content-Type": content_type}).status_code == 200
 
 
-GROUP = {"group_name": "n", "group_description": "d"}
 NO_HASHES = [HASH[:-1], HASH + "0", HASH[2:], HASH[:-1] + "g", HASH + "\n", "0x" + "ab" * 20, 0]
 NO_GROUP_IDS = ["", "01", "+1", " 1", "1\n", "0x1", "-1", "٣", str(2**64), 2**64, True, [1], 1.5]
 NO_CIDS = ["", "Qm" + "1" * 44, CID + "a", " " + CID, HASH, "ipfs://" + CID]
 
 WRONG_MEMBERS: list[tuple[str, dict[str, Any], str, list[Any]]] = [
-    ("add_usage_api_key", USAGE_KEY, "name", [None, 1, ["n"], "a\x00b", "a" * 1025]),
-    ("add_usage_api_key", USAGE_KEY, "nam", ["n"]),
-    ("add_usage_api_key", USAGE_KEY, "can_create_groups", ["true", 1, None]),
-    ("add_usage_api_key", USAGE_KEY, "execute_in_groups", [0, {"0": 0}, None, [0] * 1_025]),
+    ("add_usage_api_key", LABELS, "name", [None, 1, ["n"], "a\x00b", "a" * 1025]),
+    ("add_usage_api_key", LABELS, "nam", ["n"]),
+    ("add_usage_api_key", LABELS, "can_create_groups", ["true", 1, None]),
+    ("add_usage_api_key", LABELS, "execute_in_groups", [0, {"0": 0}, None, [0] * 1_025]),
     (
         "add_usage_api_key",
-        USAGE_KEY,
+        LABELS,
         "execute_in_groups",
         [[wrong] for wrong in ("0", False, 0.5, -1, 2**64, 10**4000, [0], None)],
     ),
     ("new_account", {"account_name": "n", "account_description": "d"}, "email", [1, "nobody"]),
-    ("add_group", GROUP, "pkp_ids_permitted", [[wrong] for wrong in NO_HASHES]),
-    ("add_group", GROUP, "cid_hashes_permitted", [[wrong] for wrong in (1, False, 0.5, "00", CID, HASH[:-2])]),
-    ("update_group", USAGE_KEY, "group_id", ["1", True, 1.5]),
+    ("add_group", NEW_GROUP, "pkp_ids_permitted", [[wrong] for wrong in NO_HASHES]),
+    ("add_group", NEW_GROUP, "cid_hashes_permitted", [[wrong] for wrong in (1, False, 0.5, "00", CID, HASH[:-2])]),
+    ("update_group", LABELS, "group_id", ["1", True, 1.5]),
     ("remove_group", {}, "group_id", NO_GROUP_IDS),
     ("add_action_to_group", {"group_id": 1}, "action_ipfs_cid", NO_CIDS),
-    ("add_action", USAGE_KEY, "action_ipfs_cid", NO_CIDS),
+    ("add_action", LABELS, "action_ipfs_cid", NO_CIDS),
     ("remove_action_from_group", {"group_id": 1}, "hashed_cid", [*NO_HASHES, CID]),
     ("delete_action", {}, "hashed_cid", ["0x"]),
     ("add_pkp_to_group", {"group_id": 1}, "pkp_id", [*NO_HASHES, "0X" + "00" * 32]),
@@ -132,7 +125,7 @@ def test_json_of_the_wrong_shape_is_refused_and_changes_nothing(
     running.group(account)
     before = running.everything(account)
     for body in bodies:
-        problem = refused(send(running, account, operation, json.dumps(body).encode()), 422, "request-invalid")
+        problem = refused(running.send(operation, account, json.dumps(body).encode()), 422, "request-invalid")
         assert "body" in problem["detail"]
     assert running.everything(account) == before
 
@@ -146,7 +139,7 @@ def test_json_of_the_wrong_shape_is_refused_and_changes_nothing(
     ],
 )
 def test_half_a_surrogate_pair_is_refused(running: Running, account: str, body: bytes) -> None:
-    refused(send(running, account, "add_usage_api_key", body), 422, "lone-surrogate")
+    refused(running.send("add_usage_api_key", account, body), 422, "lone-surrogate")
     assert running.read("list_api_keys", account) == []
 
 
@@ -155,17 +148,17 @@ def test_half_a_surrogate_pair_is_refused(running: Running, account: str, body: 
 )
 def test_number_that_no_field_could_hold_is_refused(running: Running, account: str, number: bytes) -> None:
     body = b'{"name": "n", "description": "d", "execute_in_groups": [' + number + b"]}"
-    refused(send(running, account, "add_usage_api_key", body), 422, "number-out-of-range")
+    refused(running.send("add_usage_api_key", account, body), 422, "number-out-of-range")
 
 
 def test_whole_number_in_another_spelling_is_the_integer_it_is(running: Running, account: str) -> None:
     running.group(account)
     for spelling in (b"1.0", b"10e-1", b"0.1e1", b"1.000"):
         body = b'{"name": "n", "description": "d", "execute_in_groups": [' + spelling + b"]}"
-        assert send(running, account, "add_usage_api_key", body).status_code == 200
+        assert running.send("add_usage_api_key", account, body).status_code == 200
     assert [key["execute_in_groups"] for key in running.read("list_api_keys", account)] == [[1]] * 4
     beyond = b'{"name": "n", "description": "d", "execute_in_groups": [18446744073709551616.0]}'
-    refused(send(running, account, "add_usage_api_key", beyond), 422, "request-invalid")
+    refused(running.send("add_usage_api_key", account, beyond), 422, "request-invalid")
 
 
 def test_large_u64_keeps_its_exact_value(running: Running, account: str) -> None:
@@ -204,21 +197,18 @@ def test_query_that_names_no_page_or_no_group_is_refused(running: Running, accou
 def test_body_over_the_limit_is_refused(running: Running) -> None:
     at_the_limit = json.dumps("x" * (BODY_LIMIT - 2)).encode()
     assert len(at_the_limit) == BODY_LIMIT
-    path = "/core/v1/get_service_action_ipfs_id"
-    assert running.http.post(path, content=at_the_limit, headers=JSON).status_code == 200
-    refused(running.http.post(path, content=at_the_limit + b" ", headers=JSON), 413, "body-too-large")
+    assert running.send("get_service_action_ipfs_id", None, at_the_limit).status_code == 200
+    refused(running.send("get_service_action_ipfs_id", None, at_the_limit + b" "), 413, "body-too-large")
 
 
 def test_chunked_body_over_the_limit_is_refused(running: Running) -> None:
     chunks = (b" " * 65536 for _ in range(BODY_LIMIT // 65536 + 1))
-    response = running.http.post("/core/v1/get_service_action_ipfs_id", content=chunks, headers=JSON)
-    refused(response, 413, "body-too-large")
+    refused(running.send("get_service_action_ipfs_id", None, chunks), 413, "body-too-large")
 
 
 @pytest.mark.parametrize("path", ["/core", "/core/v1", "/core/v1/", "/core/v1/list_groups/",
                                   "/core/v2/list_groups", "/core/v1/%00", "/core/v1/..%2f..%2fetc%2fpasswd",
-                                  "/core/v1/%ff", "/control/reset",
-                                  "/core/v1/" + "a" * 20_000])  # fmt: skip
+                                  "/core/v1/%ff", "/core/v1/" + "a" * 20_000])  # fmt: skip
 def test_path_that_is_not_served_is_unknown(running: Running, path: str) -> None:
     refused(running.http.get(path), 404, "not-found")
     refused(running.http.post(path, json={}), 404, "not-found")
@@ -378,15 +368,15 @@ def test_request_that_ends_as_no_http_has_no_effect(running: Running, account: s
 def test_details_do_not_repeat_what_was_sent_at_length(running: Running, account: str) -> None:
     many = {str(number): 1 for number in range(10_000)}
     for body in ({"x" * 100_000: 1}, many, {"execute_in_groups": ["y" * 1000] * 100}, {"name": ["z" * 1000]}):
-        response = running.post("add_usage_api_key", account, **(USAGE_KEY | body))
+        response = running.post("add_usage_api_key", account, **(LABELS | body))
         assert len(refused(response, 422, "request-invalid")["detail"]) <= 1000
         assert not re.search("(x|y|z){90}", response.text)
-    response = running.post("add_usage_api_key", account, **(USAGE_KEY | many))
+    response = running.post("add_usage_api_key", account, **(LABELS | many))
     assert response.json()["detail"].startswith("the body has 10002 members")
 
 
 def test_detail_names_the_member_that_does_not_belong(running: Running, account: str) -> None:
-    problem = refused(running.post("add_usage_api_key", account, **USAGE_KEY, can_create_group=True), 422)
+    problem = refused(running.post("add_usage_api_key", account, **LABELS, can_create_group=True), 422)
     assert problem["detail"].startswith(
         "body.can_create_group: no member of this body; the body takes name, description"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from eth_utils.crypto import keccak
-from nodes import Running, refused
+from nodes import LABELS, NEW_GROUP, Running, refused
 
 CID = "bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy"
 HASHED_CID = "0x" + keccak(text=CID).hex()
@@ -35,8 +35,6 @@ def test_account_exists_for_an_account_key_alone(running: Running, account: str)
     assert running.read("account_exists", running.usage_key(account)) is False
 
 
-LABELS = {"name": "n", "description": "d"}
-GROUP = {"group_name": "n", "group_description": "d"}
 ADDRESS = "0x" + "ab" * 20
 TO_HASH = f"this is a raw CID: write its hash, the hashed_cid of list_actions, here {HASHED_CID}"
 TO_CID = "this is a hashed CID: write the raw CID that it is the hash of (Qm…, bafy…, bafk…)"
@@ -52,7 +50,7 @@ TO_PKP_ID = (
         ("delete_action", "hashed_cid", CID, {}, TO_HASH),
         ("update_action_metadata", "hashed_cid", CID, LABELS, TO_HASH),
         ("remove_action_from_group", "hashed_cid", CID, {"group_id": 1}, TO_HASH),
-        ("add_group", "cid_hashes_permitted.0", [CID], GROUP, TO_HASH),
+        ("add_group", "cid_hashes_permitted.0", [CID], NEW_GROUP, TO_HASH),
         ("update_group", "cid_hashes_permitted.0", [CID], {"group_id": 1, **LABELS}, TO_HASH),
         ("add_action", "action_ipfs_cid", HASHED_CID, LABELS, TO_CID),
         ("add_action_to_group", "action_ipfs_cid", HASHED_CID, {"group_id": 1}, TO_CID),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from envelopes import new_wallet, signed, wallet_auth
-from nodes import ZERO_HASH, Running, refused, serving
+from nodes import LABELS, NEW_GROUP, ZERO_HASH, Running, refused, serving
 
 from reference_node.permission.keys import key_text, new_secret
 from reference_node.permission.typed_data import Flow
@@ -14,8 +14,6 @@ from reference_node.settings import Settings
 
 CID = "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
 HASH = "0x" + "ab" * 32
-LABELS = {"name": "n", "description": "d"}
-NEW_GROUP = {"group_name": "n", "group_description": "d"}
 
 OF_THE_ACCOUNT_KEY: list[tuple[str, dict[str, Any], int, str]] = [
     ("update_group", {"group_id": 9, **LABELS}, 404, "unknown-group"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from actions import ECHO, RUN, permitted, ran, run
@@ -13,24 +12,17 @@ from nodes import Running, refused, serving
 from reference_node.sandbox import RunResult
 from reference_node.settings import Settings
 
-ANYTHING = {"cid_hashes_permitted": [0]}
-
 
 @pytest.fixture
 def runner(running: Running, account: str) -> str:
     """The key of an account that may run anything."""
-    running.group(account, **ANYTHING)
+    running.group(account, cid_hashes_permitted=[0])
     return account
-
-
-def send(running: Running, key: str, body: bytes) -> Any:
-    headers = {"Content-Type": "application/json", "X-Api-Key": key}
-    return running.http.post(f"/core/v1/{RUN}", content=body, headers=headers)
 
 
 def test_params_are_known_by_their_name_however_it_is_written(running: Running, runner: str) -> None:
     body = b' {"js\\u0050arams" : {"code": "}\\""} , "code" : ' + json.dumps(ECHO).encode() + b" } "
-    assert send(running, runner, body).json()["response"] == {"code": '}"'}
+    assert running.send(RUN, runner, body).json()["response"] == {"code": '}"'}
 
 
 def test_half_surrogates_of_a_script_still_make_an_answer(running: Running, runner: str) -> None:
@@ -61,7 +53,7 @@ def test_params_that_could_not_arrive_unchanged_are_refused(
     running: Running, runner: str, params: bytes, status: int, code: str
 ) -> None:
     body = b'{"code": ' + json.dumps(ECHO).encode() + b', "jsParams": ' + params + b"}"
-    refused(send(running, runner, body), status, code)
+    refused(running.send(RUN, runner, body), status, code)
 
 
 def test_code_up_to_the_limit_of_bodies_runs(running: Running, runner: str) -> None:
