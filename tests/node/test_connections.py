@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 from connecting import connect, connect_to, exchange, head, status_of, statuses, until_closed
-from nodes import Running, serving
-from processes import client, node_process
+from nodes import NEW_GROUP, Running, serving
+from processes import client, node_process, stopped
 
 from reference_node.serving.connections import FILES_KEPT, Connections, Phase
 from reference_node.serving.protocol import TimeLimits
@@ -21,9 +21,16 @@ from reference_node.settings import Settings
 
 PAYERS = "/core/v1/get_api_payers"
 NEW_ACCOUNT = json.dumps({"account_name": "n", "account_description": "d"}).encode()
-UNFINISHED = head("POST", "/core/v1/new_account", "Content-Type: application/json", "Content-Length: 1000000")
 NEVER = 100_000
 """Seconds of a limit that a test must not reach."""
+
+
+def creation(*headers: str) -> bytes:
+    """The head of a request for a new account."""
+    return head("POST", "/core/v1/new_account", "Content-Type: application/json", *headers)
+
+
+UNFINISHED = creation("Content-Length: 1000000")
 
 
 @contextlib.contextmanager
@@ -57,9 +64,8 @@ def test_further_head_that_does_not_come_in_time_ends_the_connection() -> None:
     "body_headers", [("Content-Length: 100",), ("Transfer-Encoding: chunked",), ("Content-Length: 9", "Expect: x")]
 )
 def test_body_that_does_not_come_in_time_is_refused(body_headers: tuple[str, ...]) -> None:
-    sent = head("POST", "/core/v1/new_account", "Content-Type: application/json", *body_headers)
     with limited(body=1) as running:
-        assert status_of(exchange(running, sent)) == 408
+        assert status_of(exchange(running, creation(*body_headers))) == 408
 
 
 def test_connection_without_requests_is_closed_after_the_idle_time() -> None:
@@ -68,14 +74,21 @@ def test_connection_without_requests_is_closed_after_the_idle_time() -> None:
     assert statuses(answer) == [200]
 
 
-def test_silent_connections_make_room_for_an_honest_one() -> None:
-    with limited(Connections(most=30)) as running, contextlib.ExitStack() as silent:
-        for _ in range(100):
-            silent.enter_context(connect(running))
+def must_be_served(connection: socket.socket) -> None:
+    connection.sendall(head("GET", PAYERS, "Connection: close"))
+    assert status_of(until_closed(connection)) == 200
+
+
+@pytest.mark.parametrize(
+    ("most", "others", "sent"), [(30, 100, b""), (5, 20, UNFINISHED)], ids=["silent", "in the middle of a body"]
+)
+def test_silent_connections_make_room_for_an_honest_one(most: int, others: int, sent: bytes) -> None:
+    with limited(Connections(most=most)) as running, contextlib.ExitStack() as opened:
+        for _ in range(others):
+            opened.enter_context(connect(running)).sendall(sent)
         for _ in range(3):
             with connect(running) as honest:
-                honest.sendall(head("GET", PAYERS, "Connection: close"))
-                assert status_of(until_closed(honest)) == 200
+                must_be_served(honest)
 
 
 def test_more_silent_connections_than_files_do_not_stop_an_honest_one(tmp_path: Path) -> None:
@@ -91,18 +104,8 @@ def test_more_silent_connections_than_files_do_not_stop_an_honest_one(tmp_path: 
             stack.enter_context(connect_to(ready["base_url"]))
         with client(ready) as honest:
             assert honest.get(PAYERS).status_code == 200
-        process.terminate()
-        output, _ = process.communicate(timeout=60)
+        output = stopped(process)
     assert "Too many open files" not in output
-
-
-def test_unfinished_bodies_make_room_for_an_honest_connection() -> None:
-    with limited(Connections(most=5)) as running, contextlib.ExitStack() as slow:
-        for _ in range(20):
-            slow.enter_context(connect(running)).sendall(UNFINISHED)
-        with connect(running) as honest:
-            honest.sendall(head("GET", PAYERS, "Connection: close"))
-            assert status_of(until_closed(honest)) == 200
 
 
 class Fake:
@@ -175,12 +178,11 @@ def test_body_without_a_key_that_counts_is_not_waited_for(
 
 def test_body_is_not_asked_for_where_the_key_does_not_count(running: Running) -> None:
     expecting = head("POST", "/core/v1/add_group", "Content-Length: 9", "Expect: 100-continue")
-    answer = exchange(running, expecting)
-    assert statuses(answer) == [401]
+    assert statuses(exchange(running, expecting)) == [401]
 
 
 def test_body_is_asked_for_where_the_client_expects_that(running: Running, account: str) -> None:
-    body = json.dumps({"group_name": "n", "group_description": "d"}).encode()
+    body = json.dumps(NEW_GROUP).encode()
     expecting = head(
         "POST", "/core/v1/add_group", f"X-Api-Key: {account}", "Content-Type: application/json",
         f"Content-Length: {len(body)}", "Expect: 100-continue", "Connection: close",
@@ -193,11 +195,9 @@ def test_body_is_asked_for_where_the_client_expects_that(running: Running, accou
 
 
 def test_client_that_closes_its_half_gets_its_answer(running: Running) -> None:
-    whole = head(
-        "POST", "/core/v1/new_account", "Content-Type: application/json", f"Content-Length: {len(NEW_ACCOUNT)}"
-    )
+    whole = creation(f"Content-Length: {len(NEW_ACCOUNT)}") + NEW_ACCOUNT
     with connect(running) as connection:
-        connection.sendall((whole + NEW_ACCOUNT) * 2)
+        connection.sendall(whole * 2)
         connection.shutdown(socket.SHUT_WR)
         answer = until_closed(connection)
     assert statuses(answer) == [200, 200]
@@ -231,7 +231,7 @@ def test_ambiguous_request_is_refused(running: Running, sent: bytes) -> None:
     assert b'"not-http"' in answer
 
 
-CHUNKED = head("POST", "/core/v1/new_account", "Content-Type: application/json", "Transfer-Encoding: chunked")
+CHUNKED = creation("Transfer-Encoding: chunked")
 BODY_CHUNK = f"{len(NEW_ACCOUNT):x}".encode() + b"\r\n" + NEW_ACCOUNT + b"\r\n"
 AMBIGUOUS_CHUNKS = {
     "a bare line feed after a size": b"1\n{\r\n",
@@ -303,5 +303,4 @@ def test_silent_tls_connections_do_not_stop_an_honest_one() -> None:
         context = ssl.create_default_context(cadata=running.ready["tls_root_certificate"])
         raw = silent.enter_context(connect_to(running.ready["https_url"]))
         with context.wrap_socket(raw, server_hostname="node.example") as honest:
-            honest.sendall(head("GET", PAYERS, "Connection: close"))
-            assert status_of(until_closed(honest)) == 200
+            must_be_served(honest)
