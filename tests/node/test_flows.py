@@ -63,6 +63,6 @@ def test_wallets_are_added_all_or_nothing(running: Running, account: str, group:
     assert pkps(running, account, group) == wallets[:2]
 
 
-@pytest.mark.parametrize("group_id", ["x", "-1", "1.0", "01", str(2**64), "99"])
-def test_group_id_that_names_no_group_is_refused(running: Running, account: str, group_id: str) -> None:
-    refused(running.post(f"groups/{group_id}/actions", account, add=[FIRST]), 404 if group_id == "99" else 422)
+@pytest.mark.parametrize("group_id", ["x", "-1", "1.0", "01", str(2**64)])
+def test_group_id_that_is_no_id_is_refused(running: Running, account: str, group_id: str) -> None:
+    refused(running.post(f"groups/{group_id}/actions", account, add=[FIRST]), 422)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import stat
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from actions import KEY, ran, run
 from nodes import Running, refused, serving
 
 from reference_node.assembly import build_node
@@ -20,7 +20,6 @@ from reference_node.settings import Settings
 
 GIVEN = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 SECRET = bytes(range(32))
-CODE = "async function main({ pkpId }) { return await Service.Actions.signMessage({ pkpId, message: 'm' }); }"
 
 FILE = f"""
 seed: tests of seeds
@@ -76,14 +75,8 @@ def test_accounts_are_as_the_file_says(tmp_path: Path) -> None:
         assert alice["usage_keys"]["adder"] == GIVEN
         balances = [running.balance(account["api_key"]) for account in (alice, bob)]
         assert balances == [50, 7]
-        ran = running.done(
-            "service_action", runner, code=CODE, jsParams={"pkpId": alice["wallets"]["signing"]["pkp_id"]}
-        )
-        assert ran["has_error"] is False
-        refused(
-            running.post("service_action", runner, code=CODE, jsParams={"pkpId": alice["wallets"]["idle"]["pkp_id"]}),
-            403,
-        )
+        assert ran(running, runner, KEY, pkpId=alice["wallets"]["signing"]["pkp_id"])
+        refused(run(running, runner, KEY, pkpId=alice["wallets"]["idle"]["pkp_id"]), 403)
 
 
 def test_two_nodes_and_a_reset_have_the_same_accounts(tmp_path: Path) -> None:
@@ -133,8 +126,7 @@ def test_start_that_died_amid_an_account_is_finished_by_the_next(
 
 def test_account_added_to_the_file_is_made_at_the_next_start(tmp_path: Path) -> None:
     state = tmp_path / "state"
-    with closing(build_node(seeded(tmp_path, state=state))):
-        pass
+    build_node(seeded(tmp_path, state=state)).close()
     more = Settings(port=0, seed_accounts=written(tmp_path, FILE + "  - name: carol\n"), state=state)
     with serving(more) as running:
         assert [*running.ready["accounts"]] == ["alice", "bob", "carol"]

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import base64
-from typing import Any
 
-import httpx
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from nodes import Running, refused
 
 BALANCE = "/core/v1/billing/balance"
-
-
-def ask(running: Running, headers: Any) -> httpx.Response:
-    return running.http.get(BALANCE, headers=headers)
 
 
 @pytest.mark.parametrize(("cents", "shown"), [(0, "$0.00"), (5, "$0.05"), (500, "$5.00"), (1234, "$12.34")])
@@ -46,13 +40,13 @@ def test_balance_is_shown_in_dollars(
     ],
 )
 def test_header_that_is_no_base64_of_a_proof_is_refused(running: Running, header: bytes, code: str) -> None:
-    refused(ask(running, {b"X-Wallet-Auth": header}), 401, code)
+    refused(running.http.get(BALANCE, headers={b"X-Wallet-Auth": header}), 401, code)
 
 
 VISIBLE_TEXT = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(text=VISIBLE_TEXT | st.binary().map(lambda raw: base64.b64encode(raw).decode()))
 def test_whatever_the_header_holds_is_refused_with_401(running: Running, text: str) -> None:
-    refused(ask(running, {"X-Wallet-Auth": text}), 401)
+    refused(running.http.get(BALANCE, headers={"X-Wallet-Auth": text}), 401)
