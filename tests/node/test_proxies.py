@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,9 +14,10 @@ from urllib.parse import urljoin
 import httpx
 import pytest
 from browser import clicked
+from envelopes import rpc
 from nodes import Running, refused, serving
 from prefix_proxy import Behaviour, behind_proxy
-from processes import refusal
+from processes import completed, refusal
 from starlette.datastructures import Headers
 
 from reference_node.public_address import read_url
@@ -70,26 +70,31 @@ def proxied(
         yield http
 
 
+def base_url(http: httpx.Client) -> str:
+    return f"{http.base_url}".rstrip("/")
+
+
 def servers(http: httpx.Client) -> object:
     answer = http.get("/core/v1/openapi.json")
     assert answer.status_code == 200, answer.text
     return [server["url"] for server in answer.json().get("servers", [])]
 
 
-def dead_links(http: httpx.Client, page: str) -> list[str]:
-    """The links of a page that lead nowhere, as a browser follows them."""
+def dead_links(http: httpx.Client, path: str) -> list[str]:
+    """The links of a page that lead nowhere or away from the node, as a browser follows them."""
+    page = base_url(http) + path
     text = httpx.get(page).text
     base = re.search('<base href="([^"]*)"', text)
     found = re.findall('(?:src|href)="([^"]+)"', re.sub("<base[^>]*>", "", text))
     assert len(found) >= 3
     links = [urljoin(urljoin(page, base[1] if base else ""), link) for link in found]
-    return [link for link in links if http.get(link).status_code != 200]
+    return [link for link in links if not link.startswith(base_url(http)) or http.get(link).status_code != 200]
 
 
 @pytest.mark.parametrize("path", ["/", "/core/v1/swagger-ui", "/evidences/"])
 def test_pages_need_no_option_behind_a_proxy_that_strips(running: Running, path: str) -> None:
     with proxied(running, strips=True) as http:
-        assert dead_links(http, f"{http.base_url}".rstrip("/") + path) == []
+        assert dead_links(http, path) == []
 
 
 @KINDS
@@ -97,7 +102,7 @@ def test_pages_need_no_option_behind_a_proxy_that_strips(running: Running, path:
 def test_pages_link_to_what_is_there(public: Running, trusting: Running, path: str, strips: bool) -> None:
     for running, sends in ((public, {}), (trusting, PREFIX_TOLD)):
         with proxied(running, strips=strips, sends=sends) as http:
-            assert dead_links(http, f"{http.base_url}".rstrip("/") + path) == []
+            assert dead_links(http, path) == []
 
 
 @KINDS
@@ -129,8 +134,7 @@ def test_prefix_may_be_like_a_path_of_the_node(trusting: Running, prefix: str, s
     with proxied(trusting, strips=strips, sends={"X-Forwarded-Prefix": prefix}, prefix=prefix) as http:
         assert http.get("/core/v1/get_api_payers").status_code == 200
         assert http.get("/info").status_code == 200
-        chain_id = {"jsonrpc": "2.0", "id": 1, "method": "eth_chainId", "params": []}
-        assert http.post("/rpc", json=chain_id).json()["result"]
+        assert rpc(Running(trusting.node, http), "eth_chainId")
         assert http.get("/").status_code == 200
         assert "error" in http.get("/stripe/v1/customers").json()
 
@@ -165,7 +169,7 @@ def test_public_name_is_the_node_s_own(public: Running, trusting: Running) -> No
 
 def test_viewer_in_a_browser_shows_and_calls_the_operations(trusting: Running) -> None:
     with proxied(trusting, strips=False, sends=PREFIX_TOLD) as http:
-        base = f"{http.base_url}".rstrip("/")
+        base = base_url(http)
         seen = clicked("viewer.js", f"{base}/core/v1/swagger-ui")
     assert (seen["called"], seen["status"], seen["errors"]) == (f"{base}/core/v1/get_api_payers", "200", [])
     assert "0x" in seen["answered"]
@@ -173,7 +177,7 @@ def test_viewer_in_a_browser_shows_and_calls_the_operations(trusting: Running) -
 
 def test_suite_finds_nothing_to_charge_behind_a_prefix(trusting: Running, tmp_path: Path) -> None:
     with proxied(trusting, strips=True, sends=PREFIX_TOLD) as http:
-        base = f"{http.base_url}".rstrip("/")
+        base = base_url(http)
         attestation = {**trusting.ready["profile"]["attestation"], "pccs_url": f"{base}/pccs"}
         profile = {
             "extends": "reference", "base_url": f"{base}/", "chain": {"rpc_url": f"{base}/rpc"},
@@ -183,9 +187,7 @@ def test_suite_finds_nothing_to_charge_behind_a_prefix(trusting: Running, tmp_pa
         (tmp_path / "node.json").write_text(json.dumps(profile))
         command = [sys.executable, "-m", "conformance", "run", "--profile", str(tmp_path / "node.json")]
         command += ["--requirement", "VER-*", "--requirement", "ATT-*"]
-        done = subprocess.run(  # noqa: S603 - our own program
-            [*command, "--output", str(tmp_path / "out")], capture_output=True, text=True, timeout=540, check=False
-        )
+        done = completed(*command, "--output", str(tmp_path / "out"), seconds=540)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     results = json.loads((tmp_path / "out" / "results.json").read_text())
     verdicts = {case["case"]: case["verdict"] for case in results["cases"]}
