@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from programs import absent, told
+from programs import absent, foreign_process
 
 GAS_MONEY = hex(10**20)
 
@@ -44,15 +44,9 @@ class Anvil:
 def anvil_in(home: Path, *options: str, chain_id: int = 31339) -> Iterator[Anvil]:
     """An anvil that runs, with its files in this folder."""
     home.mkdir()
-    log = home / "log"
     arguments = [str(anvil_program()), "--port", "0", "--accounts", "1", "--chain-id", str(chain_id), *options]
-    with log.open("w") as output:
-        process = subprocess.Popen(arguments, stdout=output, stderr=output, env={"HOME": str(home)})  # noqa: S603
-    try:
-        yield Anvil("http://" + told(log, process, r"Listening on (\S+)\s"), process)
-    finally:
-        process.kill()
-        process.wait()
+    with foreign_process(home / "log", arguments, r"Listening on (\S+)\s", {"HOME": str(home)}) as (process, address):
+        yield Anvil(f"http://{address}", process)
 
 
 @pytest.fixture

@@ -6,6 +6,8 @@ import os
 import re
 import subprocess
 import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
@@ -19,11 +21,20 @@ def absent(advice: str) -> NoReturn:
     (pytest.fail if os.environ.get("CI") else pytest.skip)(advice)
 
 
-def told(log: Path, process: subprocess.Popen[bytes], pattern: str) -> str:
-    """What a program that starts says in its log where the pattern has its group."""
-    deadline = time.monotonic() + START_SECONDS
-    while (found := re.search(pattern, said := log.read_text())) is None:
-        assert process.poll() is None, said
-        assert time.monotonic() < deadline, said
-        time.sleep(0.02)
-    return found[1]
+@contextmanager
+def foreign_process(
+    log: Path, arguments: Sequence[str], ready: str, variables: Mapping[str, str] = os.environ
+) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """A program of others once its log has this pattern, and what stands in the pattern's group."""
+    with log.open("w") as output:
+        process = subprocess.Popen(arguments, stdout=output, stderr=output, env=variables)  # noqa: S603 - as pinned
+    try:
+        deadline = time.monotonic() + START_SECONDS
+        while (found := re.search(ready, said := log.read_text())) is None:
+            assert process.poll() is None, said
+            assert time.monotonic() < deadline, said
+            time.sleep(0.02)
+        yield process, found[1]
+    finally:
+        process.kill()
+        process.wait()

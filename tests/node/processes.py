@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -21,10 +21,12 @@ from programs import START_SECONDS
 from reference_node import server
 from reference_node.cli import main
 
+REFERENCE_NODE = ("-m", "reference_node")
 
-def command(*options: str, serves: str = "serve") -> list[str]:
+
+def command(*options: str, serves: str = "serve", program: Sequence[str] = REFERENCE_NODE) -> list[str]:
     """The command line of a server, the node's where no other is named, on a free port."""
-    return [sys.executable, "-m", "reference_node", serves, "--port", "0", *options]
+    return [sys.executable, *program, serves, "--port", "0", *options]
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -41,12 +43,16 @@ def completed(*arguments: str, seconds: float = START_SECONDS, **variables: str)
 
 @contextlib.contextmanager
 def node_process(
-    ready_file: Path, *options: str, serves: str = "serve", **variables: str
+    ready_file: Path,
+    *options: str,
+    serves: str = "serve",
+    program: Sequence[str] = REFERENCE_NODE,
+    **variables: str,
 ) -> Iterator[tuple[subprocess.Popen[str], Any]]:
     """A node, or another server, that is ready, and what its ready file says; killed at the end if it still runs."""
     ready_file.unlink(missing_ok=True)
     process = subprocess.Popen(  # noqa: S603 - our own program
-        command("--ready-file", str(ready_file), *options, serves=serves),
+        command("--ready-file", str(ready_file), *options, serves=serves, program=program),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

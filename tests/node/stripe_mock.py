@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from programs import absent, told
+from programs import absent, foreign_process
 
 MODULE = "github.com/stripe/stripe-mock"
 VERSION = "v0.203.0"
@@ -69,10 +69,5 @@ def stripe_mock_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     log = tmp_path_factory.mktemp("stripe-mock") / "log"
     # HTTPS has a port of its own, which two of them can't share: whoever comes second ends.
     command = [str(program()), "-http-addr", "127.0.0.1:", "-https-addr", "127.0.0.1:"]
-    with log.open("w") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=output)  # noqa: S603 - built above
-    try:
-        yield "http://" + told(log, process, r"Listening for HTTP at address: (\S+)\s")
-    finally:
-        process.kill()
-        process.wait()
+    with foreign_process(log, command, r"Listening for HTTP at address: (\S+)\s") as (_, address):
+        yield f"http://{address}"
