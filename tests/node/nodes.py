@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
+from waiting import until
 
 from reference_node.assembly import build_node
 from reference_node.node import Node
@@ -128,11 +128,8 @@ def serving(
         server = Announcing(node, listening, limits or TimeLimits(), connections)
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()
-        deadline = time.monotonic() + 60
-        while not server.started:
-            assert thread.is_alive(), "the server ended before it began"
-            assert time.monotonic() < deadline, "the server did not start"
-            time.sleep(0.01)
+        until(lambda: server.started or not thread.is_alive())
+        assert server.started, "the server ended before it began"
         base_url = f"http://127.0.0.1:{listening.http.getsockname()[1]}"
         try:
             with httpx.Client(base_url=base_url, timeout=60) as client:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import signal
 import subprocess
@@ -12,14 +11,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from actions import KEY, ran
+from actions import KEY, credit, ran
 from anvils import Anvil
 from nodes import Running, refused, serving
 from processes import client, failing, node_process
 
 from reference_node.assembly import build_node
 from reference_node.deployment import DeploymentError, Payers
-from reference_node.permission.keys import KeyDerivation, address_of
+from reference_node.permission.keys import KeyDerivation
 from reference_node.settings import Settings
 
 SECRET = "42" * 24 + "0123456789abcdef"
@@ -122,4 +121,4 @@ def test_chain_that_goes_away_is_unavailable_and_costs_nothing(anvil: Anvil) -> 
         refused(running.get("list_groups", account), 503, "chain-unavailable")
         refused(running.post("create_wallet", account), 503, "chain-unavailable")
         refused(running.get("get_api_payers"), 503, "chain-unavailable")
-        assert running.node.billing.balance(address_of(base64.b64decode(account))) == 9
+        assert credit(running, account) == 9
