@@ -1,4 +1,4 @@
-"""``python tests/node/dying_node.py STEP FILE PASSES OPTION…``: a node that kills itself as it keeps its state.
+"""``python tests/node/dying_node.py STEP FILE PASSES serve OPTION…``: a node that kills itself as it keeps its state.
 
 STEP is `uncommitted` or `committed`, FILE the name of the file that is written, PASSES how many such steps to survive.
 """
@@ -47,4 +47,4 @@ def arm(step: str, file: str, passes: int) -> None:
 
 if __name__ == "__main__":
     arm(sys.argv[1], sys.argv[2], int(sys.argv[3]))
-    sys.exit(cli.main(["serve", "--port", "0", *sys.argv[4:]]))
+    sys.exit(cli.main(sys.argv[4:]))

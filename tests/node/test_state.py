@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import json
 import resource
 import shutil
 import signal
 import sqlite3
 import stat
 import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
@@ -21,9 +18,10 @@ from typing import Any
 
 import httpx
 import pytest
+from actions import ECHO, ran
 from envelopes import rpc
 from nodes import Running, refused, serving
-from processes import client, environment, node_process, refusal
+from processes import client, command, completed, node_process, refusal
 from shops import intend, pay, payment
 
 from reference_node.assembly import build_node
@@ -35,11 +33,15 @@ from reference_node.settings import Settings
 STARTER = 1_000
 PRICE = 500
 EVIDENCE = "/evidences/sha256sum.txt"
-DYING = Path(__file__).with_name("dying_node.py")
 
 
 def settings(folder: Path, **more: Any) -> Settings:
     return Settings(port=0, state=folder, starter_credits=STARTER, control=True, **more)
+
+
+def keeping(folder: Path, *more: str) -> tuple[str, ...]:
+    """The options of a node with its state in this folder."""
+    return ("--state", str(folder), "--starter-credits", str(STARTER), *more)
 
 
 def ledger_of(folder: Path) -> Path:
@@ -66,8 +68,7 @@ def seen(running: Running, account: str, secrets: list[str]) -> dict[str, object
 
 
 def test_node_killed_and_started_again_shows_the_same(tmp_path: Path) -> None:
-    options = ("--state", str(tmp_path / "state"), "--starter-credits", str(STARTER), "--control")
-    options = (*options, "--tls-domain", "node.example", "--tls-port", "0")
+    options = keeping(tmp_path / "state", "--control", "--tls-domain", "node.example", "--tls-port", "0")
     with node_process(tmp_path / "ready.json", *options) as (process, ready), client(ready) as http:
         running = Running(None, http)
         account = running.account()
@@ -92,8 +93,7 @@ def test_node_killed_and_started_again_shows_the_same(tmp_path: Path) -> None:
         running.wallet(account)
         latest: Any = rpc(running, "eth_getBlockByNumber", "latest", False)
         assert int(latest["timestamp"], 16) - time_before >= 7_000, "the clock is as far off as before"
-        ran = running.done("service_action", key, code="async function main() { return 7; }")
-        assert ran["response"] == 7
+        assert ran(running, key, ECHO, a=7) == {"a": 7}
 
 
 @dataclass
@@ -150,7 +150,7 @@ def killed_after(answers: int, process: subprocess.Popen[str], http: httpx.Clien
 
 @pytest.mark.parametrize("answers", [9, 60])
 def test_kill_loses_no_acknowledged_write_and_doubles_none(tmp_path: Path, answers: int) -> None:
-    options = ("--state", str(tmp_path / "state"), "--starter-credits", str(STARTER))
+    options = keeping(tmp_path / "state")
     with node_process(tmp_path / "ready.json", *options) as (process, ready), client(ready) as http:
         users = [User(Running(None, http)) for _ in range(4)]
         with killed_after(answers, process, http), ThreadPoolExecutor(4) as pool:
@@ -163,6 +163,11 @@ def test_kill_loses_no_acknowledged_write_and_doubles_none(tmp_path: Path, answe
     assert verify(ledger_of(tmp_path / "state")).faults == ()
 
 
+def dying_at(step: str, file: str, passes: int) -> tuple[str, ...]:
+    """The program of a node that kills itself at this step."""
+    return (str(Path(__file__).with_name("dying_node.py")), step, file, str(passes))
+
+
 STEPS = [
     (step, file, passes)
     for step in ("uncommitted", "committed")
@@ -172,16 +177,11 @@ STEPS = [
 
 @pytest.mark.parametrize(("step", "file", "passes"), STEPS)
 def test_node_that_dies_while_it_writes_goes_on(tmp_path: Path, step: str, file: str, passes: int) -> None:
-    options = ("--state", str(tmp_path / "state"), "--starter-credits", str(STARTER))
-    dying = [sys.executable, str(DYING), step, file, str(passes), *options, "--ready-file", str(tmp_path / "ready")]
-    with subprocess.Popen(dying, env=environment(), stdout=subprocess.DEVNULL) as process:  # noqa: S603 - our own program
-        while not (tmp_path / "ready").exists():
-            assert process.poll() is None, "it died before it was ready"
-            time.sleep(0.02)
-        with client(json.loads((tmp_path / "ready").read_text())) as http:
-            user = User(Running(None, http))
-            user.act()
-    assert process.returncode == -signal.SIGKILL
+    options, dying = keeping(tmp_path / "state"), dying_at(step, file, passes)
+    with node_process(tmp_path / "ready", *options, program=dying) as (process, ready), client(ready) as http:
+        user = User(Running(None, http))
+        user.act()
+        assert process.wait(60) == -signal.SIGKILL
     with serving(settings(tmp_path / "state")) as running:
         user.check(running)
     assert verify(ledger_of(tmp_path / "state")).faults == ()
@@ -197,9 +197,7 @@ def test_node_that_dies_while_it_writes_goes_on(tmp_path: Path, step: str, file:
     ],
 )
 def test_node_that_dies_at_its_first_start_starts_again(tmp_path: Path, step: str, file: str, passes: int) -> None:
-    options = ("--state", str(tmp_path / "state"), "--starter-credits", str(STARTER))
-    dying = [sys.executable, str(DYING), step, file, str(passes), *options]
-    died = subprocess.run(dying, env=environment(), stdout=subprocess.DEVNULL, timeout=180, check=False)  # noqa: S603 - our own program
+    died = completed(*command(*keeping(tmp_path / "state"), program=dying_at(step, file, passes)))
     assert died.returncode == -signal.SIGKILL
     with serving(settings(tmp_path / "state")) as running:
         assert running.balance(running.account()) == STARTER
@@ -261,15 +259,7 @@ sys.exit(main(sys.argv[2:]))
 
 @pytest.mark.parametrize("room", [0, 5_000, 40_000])
 def test_full_disk_at_the_first_start_is_one_line_and_leaves_nothing(tmp_path: Path, room: int) -> None:
-    options = ("serve", "--port", "0", "--state", str(tmp_path / "state"))
-    done = subprocess.run(  # noqa: S603 - our own text
-        [sys.executable, "-c", BOUNDED, str(room), *options],
-        capture_output=True,
-        text=True,
-        env=environment(),
-        timeout=180,
-        check=False,
-    )
+    done = completed(*command("--state", str(tmp_path / "state"), program=("-c", BOUNDED, str(room))))
     assert (done.returncode, done.stdout) == (1, "")
     assert len(done.stderr.splitlines()) == 1, done.stderr
     assert str(tmp_path / "state") in done.stderr
@@ -277,8 +267,7 @@ def test_full_disk_at_the_first_start_is_one_line_and_leaves_nothing(tmp_path: P
 
 
 def test_disk_that_is_full_meanwhile_refuses_writes_answers_reads_and_loses_nothing(tmp_path: Path) -> None:
-    options = ("--state", str(tmp_path / "state"), "--starter-credits", str(STARTER), "--control")
-    whole = {"PYTHONDONTWRITEBYTECODE": "1"}
+    options, whole = keeping(tmp_path / "state", "--control"), {"PYTHONDONTWRITEBYTECODE": "1"}
     with node_process(tmp_path / "ready", *options, **whole) as (process, ready), client(ready) as http:
         running = Running(None, http)
         account = running.account()
