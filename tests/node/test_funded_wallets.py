@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from anvils import Anvil, anvil_in
 from envelopes import new_wallet
-from processes import environment, node_process
+from processes import completed, node_process
 from test_external_chain import SECRET, addresses
 
 from conformance.endpoints.funding import funder_of
@@ -64,9 +64,7 @@ class Setting:
         command += ["--pack-dir", str(self.folder / "packs"), "--pack", "purse", "--seed", "5"]
         command += ["--output", str(self.folder / "out"), *options]
         variables = {"SUITE_FUNDER": self.key if key is None else key}
-        done = subprocess.run(  # noqa: S603 - our own program
-            command, capture_output=True, text=True, check=False, env=environment(**variables), timeout=900
-        )
+        done = completed(*command, seconds=900, **variables)
         results = self.folder / "out" / "results.json"
         cases = json.loads(results.read_text())["cases"] if results.exists() else []
         return done, {case["case"]: case["verdict"] for case in cases}
