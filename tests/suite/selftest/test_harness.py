@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from conformance.resources import scenarios
 from conformance.run.loader import load
 from conformance.selftest.tools.harness import TrialRunner, trials
@@ -34,24 +36,19 @@ def test_trial_runs_the_other_cases_when_the_recorded_ones_do_not_fail() -> None
     assert tried("groups::gone") == tried()
 
 
-def test_trial_that_raises_is_reported_as_a_crash() -> None:
+class UnsendableError(Exception):
+    """Cannot be sent between processes."""
+
+    def __init__(self, one: str, other: str) -> None:
+        super().__init__(f"{one} {other}")
+
+
+@pytest.mark.parametrize("error", [LookupError("no such node"), UnsendableError("no", "pickle")], ids=repr)
+def test_trial_that_raises_is_reported_as_a_crash(error: Exception) -> None:
     def broken(_: object) -> None:
-        raise LookupError("no such node")
+        raise error
 
     runner = TrialRunner({NAME: replace(MUTANTS[NAME], alter=broken)}, CASES, "0")
     (trial,) = trials(runner, [NAME], 1)
-    assert trial.crash == "LookupError: no such node"
+    assert trial.crash == f"{type(error).__name__}: {error}"
     assert trial.missed == ("GRP-020",)
-
-
-def test_trial_that_raises_what_cannot_be_sent_between_processes_is_reported_as_a_crash() -> None:
-    class UnsendableError(Exception):
-        def __init__(self, one: str, other: str) -> None:
-            super().__init__(f"{one} {other}")
-
-    def broken(_: object) -> None:
-        raise UnsendableError("no", "pickle")
-
-    runner = TrialRunner({NAME: replace(MUTANTS[NAME], alter=broken)}, CASES, "0")
-    (trial,) = trials(runner, [NAME], 1)
-    assert trial.crash == "UnsendableError: no pickle"

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import httpx
+import pytest
 
 from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, refusal, wrap
 from conformance.selftest.tools.findings import findings
@@ -32,13 +33,6 @@ def crashing_service(node: Node) -> None:
 def crashing_layer(node: Node) -> None:
     async def handler(_: Received, __: Forward) -> Answered:
         raise RuntimeError("planted")
-
-    intercept(node, "new_account", handler)
-
-
-def answering_503(node: Node) -> None:
-    async def handler(_: Received, __: Forward) -> Answered:
-        return refusal(503)
 
     intercept(node, "new_account", handler)
 
@@ -71,28 +65,23 @@ def test_request_that_a_fault_cannot_read_is_left_to_the_node() -> None:
     assert [answer.status for answer in answers] == [200]
 
 
-def test_answer_of_5xx_is_recorded_with_its_request() -> None:
-    assert faults_of(answering_503) == ("POST /core/v1/new_account was answered with 503",)
-
-
-def test_503_that_says_when_to_come_back_is_no_server_fault() -> None:
-    def waiting_for_others(node: Node) -> None:
+@pytest.mark.parametrize(
+    ("answer", "recorded"),
+    [
+        (refusal(503), ("POST /core/v1/new_account was answered with 503",)),
+        (replace(refusal(503), headers=((b"Retry-After", b"5"),)), ()),
+        (refusal(409), ()),
+    ],
+    ids=["503", "503 that says when to come back", "409"],
+)
+def test_answer_of_5xx_is_recorded_with_its_request(answer: Answered, recorded: tuple[str, ...]) -> None:
+    def answering(node: Node) -> None:
         async def handler(_: Received, __: Forward) -> Answered:
-            return replace(refusal(503), headers=((b"Retry-After", b"5"),))
+            return answer
 
         intercept(node, "new_account", handler)
 
-    assert faults_of(waiting_for_others) == ()
-
-
-def test_refusal_is_no_server_fault() -> None:
-    def refusing(node: Node) -> None:
-        async def handler(_: Received, __: Forward) -> Answered:
-            return refusal(409)
-
-        intercept(node, "new_account", handler)
-
-    assert faults_of(refusing) == ()
+    assert faults_of(answering) == recorded
 
 
 def test_loggers_are_left_as_they_were() -> None:
@@ -106,23 +95,23 @@ def mutant(*, server_fault: bool = False) -> Mutant:
     return Mutant("m", "family", "Do it wrong.", ("GRP-010",), lambda _: None, server_fault)
 
 
-def found(tested: Mutant, *server_faults: str) -> list[str]:
-    trial = Trial(tested.name, server_faults=server_faults)
-    return findings({tested.name: tested}, {tested.name: trial}, [])
-
-
-def test_mutant_that_crashes_is_reported_with_the_first_fault() -> None:
-    assert found(mutant(), "KeyError: 'a' at m.py:3", "KeyError: 'b' at m.py:4") == [
-        "m: planted code failed: KeyError: 'a' at m.py:3 (the first of 2)"
-    ]
-
-
-def test_mutant_that_declares_a_server_fault_may_have_one() -> None:
-    assert found(mutant(server_fault=True), "POST /x was answered with 500") == []
-
-
-def test_mutant_that_declares_a_server_fault_and_has_none_is_reported() -> None:
-    assert found(mutant(server_fault=True)) == ["m declares a server fault, and none occurred"]
+@pytest.mark.parametrize(
+    ("declared", "server_faults", "told"),
+    [
+        (
+            False,
+            ("KeyError: 'a' at m.py:3", "KeyError: 'b' at m.py:4"),
+            ["m: planted code failed: KeyError: 'a' at m.py:3 (the first of 2)"],
+        ),
+        (True, ("POST /x was answered with 500",), []),
+        (True, (), ["m declares a server fault, and none occurred"]),
+    ],
+)
+def test_mutant_has_server_faults_where_it_declares_one(
+    declared: bool, server_faults: tuple[str, ...], told: list[str]
+) -> None:
+    trial = Trial("m", server_faults=server_faults)
+    assert findings({"m": mutant(server_fault=declared)}, {"m": trial}, []) == told
 
 
 def test_trial_in_which_the_suite_failed_is_reported_once() -> None:

@@ -55,8 +55,10 @@ def test_what_is_no_part_is_refused(text: str, capsys: pytest.CaptureFixture[str
     assert "has to be one part of several, as in 2/3" in capsys.readouterr().err
 
 
-def run(monkeypatch: pytest.MonkeyPatch, *second: Outcome) -> tuple[list[int], dict[str, Trial], list[str]]:
-    """Run two mutants of which one slips; `second` is what its second trial finds."""
+@pytest.mark.parametrize(("second", "missed"), [(CAUGHT, ()), ((), ("GRP-010",))], ids=["is caught", "slips again"])
+def test_mutant_that_slipped_is_tried_once_more_alone(
+    monkeypatch: pytest.MonkeyPatch, second: tuple[Outcome, ...], missed: tuple[str, ...]
+) -> None:
     tried: list[int] = []
 
     def trials(_: TrialRunner, names: Sequence[str], jobs: int) -> Iterator[Trial]:
@@ -67,22 +69,10 @@ def run(monkeypatch: pytest.MonkeyPatch, *second: Outcome) -> tuple[list[int], d
     monkeypatch.setattr(command, "trials", trials)
     runner = TrialRunner({}, [], "0")
     done, lines = command._run(Console(quiet=True), runner, [Tier("one", ["caught", "slips"])], jobs=3)
-    return tried, done, lines
-
-
-def test_mutant_that_slipped_is_tried_once_more_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    tried, done, lines = run(monkeypatch, *CAUGHT)
 
     assert tried == [3, 1]
-    assert not done["slips"].missed
+    assert done["slips"].missed == missed
     assert lines[-1] == "tried once more, alone: slips"
-
-
-def test_mutant_that_slips_twice_has_slipped(monkeypatch: pytest.MonkeyPatch) -> None:
-    tried, done, _ = run(monkeypatch)
-
-    assert tried == [3, 1]
-    assert done["slips"].missed == ("GRP-010",)
 
 
 @pytest.mark.parametrize(
