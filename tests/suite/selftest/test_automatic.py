@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import threading
 from collections.abc import Callable
-from multiprocessing import get_context
 from multiprocessing.connection import Connection
 
 import pytest
+from forked import forked
 
 from conformance.resources import scenarios
 from conformance.run.loader import load
@@ -74,80 +74,65 @@ def test_names_of_faults_are_unique() -> None:
     assert len(names) == len(set(names)) > 1000
 
 
+def called(name: str) -> Fault:
+    return next(fault for fault in all_faults() if fault.name == name)
+
+
 def test_planted_fault_changes_the_loaded_function() -> None:
-    ours, theirs = get_context("fork").Pipe(duplex=False)
-    process = get_context("fork").Process(target=_told_by_faulty_code, args=(theirs,))
-    process.start()
-    assert ours.recv() == (True, True)
-    process.join()
+    fault = called("permission/keys.py::is_private_key::early-return::1")
+    assert forked(lambda: (plant(fault), is_private_key(bytes(32)))) == (True, True)
     assert not is_private_key(bytes(32)), "the fault stays in the process that it was planted into"
 
 
-def _told_by_faulty_code(to: Connection) -> None:
-    planted = plant(
-        next(fault for fault in all_faults() if fault.name == "permission/keys.py::is_private_key::early-return::1")
-    )
-    to.send((planted, is_private_key(bytes(32))))
-
-
-def test_case_of_a_pack_that_comes_here_more_often_is_tried_first() -> None:
-    packs = {"runs::a": "runs", "runs::b": "runs", "lists::a": "lists", "lists::b": "lists"}
-    fault = all_faults()[0]
-    reach = reached(fault, {"runs::a", "lists::a", "lists::b"}, packs)
-    assert reach.cases(fault)[:3] == ["lists::a", "runs::a", "lists::b"]
-
-
-def test_fault_whose_value_may_be_kept_is_tried_by_the_other_cases_of_the_pack_and_then_by_all() -> None:
-    packs = {"runs::a": "runs", "runs::b": "runs", "lists::a": "lists"}
-    fault = all_faults()[0]
-    assert reached(fault, {"runs::b"}, packs).cases(fault) == ["runs::b", "runs::a", "lists::a"]
-
-
-def test_fault_of_several_cases_is_tried_by_the_other_cases_of_their_packs_alone() -> None:
-    packs = {f"runs::{number}": "runs" for number in range(10)} | {"lists::a": "lists"}
-    fault = all_faults()[0]
-    altered = {f"runs::{number}" for number in range(6)}
-
-    assert {*reached(fault, altered, packs).cases(fault)} == {*packs} - {"lists::a"}
-
-
-def test_fault_that_alters_something_at_the_start_is_tried_by_every_case() -> None:
-    fault = all_faults()[0]
-    assert reached(fault, {START, "runs::b"}, {"runs::a": "runs", "runs::b": "runs"}).cases(fault) == [
-        "runs::b",
-        "runs::a",
-    ]
-
-
-def test_so_many_cases_are_tried() -> None:
-    fault = all_faults()[0]
-    packs = {f"runs::{number}": "runs" for number in range(MOST + 50)}
-
-    assert len(reached(fault, {*packs}, packs).cases(fault)) == MOST
-
-
-def reached(fault: Fault, cases: set[str], packs: dict[str, str]) -> Reach:
+def reach_of(fault: Fault, cases: set[str], packs: dict[str, str]) -> Reach:
     """A fault that may alter something in these cases."""
     return Reach(Seen(reached={fault.name: cases}, altered={fault.name: cases}), packs)
 
 
+def trying(altered: set[str], packs: dict[str, str]) -> list[str]:
+    """The cases that try a fault which may alter something in some of them."""
+    fault = all_faults()[0]
+    return [*reach_of(fault, altered, packs).cases(fault)]
+
+
+@pytest.mark.parametrize(
+    ("altered", "every", "tried"),
+    [
+        ({"runs::a", "lists::a", "lists::b"}, "runs::a runs::b lists::a lists::b", "lists::a runs::a lists::b runs::b"),
+        ({"runs::b"}, "runs::a runs::b lists::a", "runs::b runs::a lists::a"),
+        ({START, "runs::b"}, "runs::a runs::b", "runs::b runs::a"),
+    ],
+    ids=[
+        "first those of the pack that comes here more often",
+        "all others last, as the value may be kept",
+        "all others last, as something alters at the start",
+    ],
+)
+def test_cases_that_are_likely_to_notice_a_fault_are_tried_first(altered: set[str], every: str, tried: str) -> None:
+    packs = {case: case.partition("::")[0] for case in every.split()}
+    assert trying(altered, packs) == tried.split()
+
+
+def test_fault_of_several_cases_is_tried_by_the_other_cases_of_their_packs_alone() -> None:
+    packs = {f"runs::{number}": "runs" for number in range(10)} | {"lists::a": "lists"}
+    assert {*trying({f"runs::{number}" for number in range(6)}, packs)} == {*packs} - {"lists::a"}
+
+
+def test_so_many_cases_are_tried() -> None:
+    packs = {f"runs::{number}": "runs" for number in range(MOST + 50)}
+    assert len(trying({*packs}, packs)) == MOST
+
+
 def probed(name: str, call: Callable[[], object]) -> tuple[bool, bool]:
     """Whether a call comes to a fault's place, and whether the fault would alter a value in it."""
-    fault = next(fault for fault in all_faults() if fault.name == name)
-    ours, theirs = get_context("fork").Pipe(duplex=False)
-    process = get_context("fork").Process(target=_told_by_probes, args=(fault, call, theirs))
-    process.start()
-    told = ours.recv()
-    process.join()
-    assert isinstance(told, tuple)
-    return told
 
+    def noted() -> tuple[bool, bool]:
+        notes = Notes()
+        place_probes([called(name)], notes)
+        call()
+        return name in notes.reached, name in notes.altering
 
-def _told_by_probes(fault: Fault, call: Callable[[], object], to: Connection) -> None:
-    notes = Notes()
-    place_probes([fault], notes)
-    call()
-    to.send((fault.name in notes.reached, fault.name in notes.altering))
+    return forked(noted)
 
 
 @pytest.mark.parametrize(("text", "altered"), [("Qm", True), ("Qm1", False), ("f", False)])
@@ -161,17 +146,14 @@ def test_probe_in_a_branch_that_does_not_run_tells_nothing() -> None:
 
 
 def test_every_fault_can_be_probed() -> None:
-    process = get_context("fork").Process(target=place_probes, args=(all_faults(), Notes()))
-    process.start()
-    process.join()
-    assert process.exitcode == 0
+    forked(lambda: place_probes(all_faults(), Notes()))
 
 
 def tried(monkeypatch: pytest.MonkeyPatch, trial: Callable[[Fault, object, str, Connection], object]) -> FaultTrial:
     """The trial of one fault, with what its process does given by `trial`."""
     monkeypatch.setattr(trials, "_try", trial)
     fault, cases = all_faults()[0], load([scenarios()], ["versioning"])[:1]
-    reach = reached(fault, {START}, {case.id: case.pack for case in cases})
+    reach = reach_of(fault, {START}, {case.id: case.pack for case in cases})
     (ended,) = trials.fault_trials([fault], cases, reach, "0", jobs=1)
     return ended
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
+from forked import forked
+from programs import absent
 from rich.console import Console
 
 from conformance.selftest.automatic import command
@@ -25,8 +24,7 @@ HEAD = "pragma solidity 0.8.37;\ncontract AccountConfig {\n    event Sent();\n  
 def compiler() -> Compiler:
     found = Compiler.found()
     if found is None:
-        advice = "the Solidity compiler is missing: npm --prefix contracts ci"
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(advice)
+        absent("the Solidity compiler is missing: npm --prefix contracts ci")
     return found
 
 
@@ -38,33 +36,43 @@ def parsed(compiler: Compiler, folder: Path, body: str) -> Contract:
     return Contract.parsed(Compiler(folder, compiler.node))
 
 
-@pytest.mark.parametrize(
-    ("statement", "operator", "after"),
-    [
-        ("return a < b;", "other comparison", "(a <= b)"),
-        ("return c && d;", "and for or", "(c || d)"),
-        ("return c && d;", "operand left out", "d"),
-        ("return !c;", "negation left out", "c"),
-        ("if (c) return d;", "negated condition", "!(c)"),
-        ("return a + b == 0;", "other arithmetic", "(a - b)"),
-        ("return a == 7;", "off by one", "8"),
-        ("return a == 7;", "off by one", "6"),
-        ("return true;", "other constant", "false"),
-        ("emit Sent();", "dropped statement", "{}"),
-        ("revert Wrong();", "dropped statement", "{}"),
-        ("a = b;", "dropped statement", "{}"),
-        ("return f(b, a, d, c);", "swapped arguments", "a, b"),
-        ("return c;", "early return", "return true;"),
-        ("return c;", "early return", "return false;"),
-        ("return c;", "modifier left out", ""),
-    ],
-)
+CHANGES = [
+    ("return a < b;", "other comparison", "(a <= b)"),
+    ("return c && d;", "and for or", "(c || d)"),
+    ("return c && d;", "operand left out", "d"),
+    ("return !c;", "negation left out", "c"),
+    ("if (c) return d;", "negated condition", "!(c)"),
+    ("return a + b == 0;", "other arithmetic", "(a - b)"),
+    ("return a == 7;", "off by one", "8"),
+    ("return a == 7;", "off by one", "6"),
+    ("return true;", "other constant", "false"),
+    ("emit Sent();", "dropped statement", "{}"),
+    ("revert Wrong();", "dropped statement", "{}"),
+    ("a = b;", "dropped statement", "{}"),
+    ("return g(b, a, d, c);", "swapped arguments", "a, b"),
+    ("return c;", "early return", "return true;"),
+    ("return c;", "early return", "return false;"),
+    ("return c;", "modifier left out", ""),
+]
+"""A statement of a function, an operator, and what that makes of a part of it."""
+
+
+@pytest.fixture(scope="module")
+def changes(compiler: Compiler, tmp_path_factory: pytest.TempPathFactory) -> set[tuple[str, str, str]]:
+    """The changes of a contract with a function for each statement."""
+    statements = {f"f{number}": statement for number, (statement, _, _) in enumerate(CHANGES)}
+    head = "(uint256 a, uint256 b, bool c, bool d) public m returns (bool)"
+    functions = [f"function {name}{head} {{ {statement} }}" for name, statement in statements.items()]
+    body = f"modifier m() {{ _; }} function g{head} {{ }} {' '.join(functions)}"
+    faults = parsed(compiler, tmp_path_factory.mktemp("contract"), body).faults()
+    return {(statements.get(fault.name.split("::")[1], ""), fault.operator, fault.after) for fault in faults}
+
+
+@pytest.mark.parametrize(("statement", "operator", "after"), CHANGES)
 def test_operator_makes_the_change(
-    compiler: Compiler, tmp_path: Path, statement: str, operator: str, after: str
+    changes: set[tuple[str, str, str]], statement: str, operator: str, after: str
 ) -> None:
-    function = f"function f(uint256 a, uint256 b, bool c, bool d) public m returns (bool) {{ {statement} }}"
-    faults = parsed(compiler, tmp_path, f"modifier m() {{ _; }} {function}").faults()
-    assert (f"contract: {operator}", after) in {(fault.operator, fault.after) for fault in faults}
+    assert (statement, f"contract: {operator}", after) in changes
 
 
 def test_names_of_faults_are_unique(compiler: Compiler) -> None:
@@ -107,17 +115,11 @@ def some_fault(compiled: str | None) -> ContractFault:
 
 
 def test_planted_code_is_what_a_node_deploys() -> None:
-    ours, theirs = get_context("fork").Pipe(duplex=False)
-    process = get_context("fork").Process(target=_tell_planted_code, args=(theirs,))
-    process.start()
-    assert ours.recv() == (True, b"\xfe\xed")
-    process.join()
+    def planted() -> tuple[bool, bytes]:
+        return some_fault("0xfeed").plant(), creation_code(bytes(20), [])[:2]
+
+    assert forked(planted) == (True, b"\xfe\xed")
     assert creation_code(bytes(20), [])[:2] != b"\xfe\xed", "the fault stays in the process that it was planted into"
-
-
-def _tell_planted_code(to: Connection) -> None:
-    planted = some_fault("0xfeed").plant()
-    to.send((planted, creation_code(bytes(20), [])[:2]))
 
 
 def test_code_that_is_the_same_is_not_planted() -> None:
