@@ -6,6 +6,7 @@ import io
 import re
 from collections.abc import Callable
 from contextlib import redirect_stdout, suppress
+from functools import cache
 
 import pytest
 from pages import PAGES, ROOT, anchors, prose, quoted
@@ -17,19 +18,18 @@ from conformance.run.options import SPELLINGS
 
 TOP_FOLDERS = {path.name for path in ROOT.iterdir() if path.is_dir()} - {"reports"}
 OTHER_PROGRAMS = {
-    "--prefix",
-    "--write",
-    "--ignore-scripts",
-    "--no-compile",
-    "--target",
-    "--junitxml",
-    "--version",
-    "--cacert",
+    *("--cacert", "--ignore-scripts", "--junitxml", "--no-compile", "--prefix", "--target", "--version", "--write")
 }
 """Options of npm, of pip, of curl, of the benchmarks, of pytest itself and of both commands without a subcommand."""
 OF_PYTEST = {spelling.pytest_flag for spelling in SPELLINGS.values()}
 
 
+def options(text: str) -> set[str]:
+    """The long options in a text."""
+    return set(re.findall(r"(?<![\w-])--[a-z][\w-]+", text))
+
+
+@cache
 def helped(main: Callable[[list[str]], int], *words: str) -> set[str]:
     """The options that the help of a command names."""
     told = io.StringIO()
@@ -38,29 +38,15 @@ def helped(main: Callable[[list[str]], int], *words: str) -> set[str]:
     return options(told.getvalue())
 
 
-def options(text: str) -> set[str]:
-    """The long options in a text."""
-    return set(re.findall(r"(?<![\w-])--[a-z][\w-]+", text))
+def of_suite(command: str) -> set[str]:
+    """The options of a command of the suite."""
+    words = [[command, kind] for kind in ("typed-data", "attestation")] if command == "vectors" else [[command]]
+    return set().union(*(helped(conformance.cli.main, *parts) for parts in words))
 
 
-@pytest.fixture(scope="module")
-def of_suite() -> dict[str, set[str]]:
-    """The options of each command of the suite."""
-    kinds = (helped(conformance.cli.main, "vectors", kind) for kind in ("typed-data", "attestation"))
-    words = {*COMMANDS, SELFTEST} - {"vectors"}
-    return {word: helped(conformance.cli.main, word) for word in words} | {"vectors": set().union(*kinds)}
-
-
-@pytest.fixture(scope="module")
-def of_node() -> set[str]:
-    """The options of the reference node."""
-    return helped(reference_node.cli.main, "serve")
-
-
-@pytest.fixture(scope="module")
-def of_simulator() -> set[str]:
-    """The options of the Stripe simulator."""
-    return helped(reference_node.cli.main, "stripe-simulator")
+def of_node(command: str) -> set[str]:
+    """The options of a command of the reference node."""
+    return helped(reference_node.cli.main, command)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -92,20 +78,19 @@ def test_every_page_is_linked_from_another() -> None:
     assert {(ROOT / page).resolve() for page in PAGES if page != "README.md"} <= linked
 
 
-def test_options_of_the_node_are_those_described(of_node: set[str]) -> None:
+def test_options_of_the_node_are_those_described() -> None:
     rows = re.findall(r"^\| (`--.*?) \|", PAGES["docs/node.md"], re.MULTILINE)
-    assert options("\n".join(rows)) == of_node - {"--help"}
+    assert options("\n".join(rows)) == of_node("serve") - {"--help"}
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_options_that_a_page_names_exist(
-    page: str, of_suite: dict[str, set[str]], of_node: set[str], of_simulator: set[str]
-) -> None:
+def test_options_that_a_page_names_exist(page: str) -> None:
     for words in quoted(page):
         command = re.match(r"service-conformance (\w+)", words)
         if command:
-            assert options(words) <= of_suite[command[1]], words
+            assert options(words) <= of_suite(command[1]), words
         elif words.startswith("pytest"):
             assert options(words) <= OF_PYTEST, words
-    known = set().union(*of_suite.values()) | of_node | of_simulator | OTHER_PROGRAMS | OF_PYTEST
+    known = set().union(*map(of_suite, (*COMMANDS, SELFTEST)), *map(of_node, ("serve", "stripe-simulator")))
+    known |= OTHER_PROGRAMS | OF_PYTEST
     assert options(" ".join(quoted(page))) <= known
