@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from pathlib import Path
 
 import pytest
+from pages import PAGES, ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "reliability.md"
 ROWS = [
     (cells[1].strip(), cells[2])
-    for line in PAGE.read_text(encoding="utf-8").splitlines()
+    for line in PAGES["docs/reliability.md"].splitlines()
     if len(cells := line.split("|")) == 4 and not re.match(r"\s*(-+|promise)\s*$", cells[1])
 ]
 
