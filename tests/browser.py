@@ -71,7 +71,6 @@ addEventListener("load", () => {
   document.title = "measured";
 });
 """
-PRINTED = re.compile(r"@media print")
 
 
 def outside(page: Path, folder: Path, *flags: str, printed: bool = False) -> list[str]:
@@ -81,7 +80,7 @@ def outside(page: Path, folder: Path, *flags: str, printed: bool = False) -> lis
     """
     text = re.sub(r"<meta http-equiv=[^>]*>", "", page.read_text("utf-8"))
     copy, frame = page.with_name(f"measured-{page.name}"), page.with_name(f"frame-{page.name}")
-    copy.write_text(PRINTED.sub("@media all", text) if printed else text, encoding="utf-8")
+    copy.write_text(text.replace("@media print", "@media all") if printed else text, encoding="utf-8")
     frames = (f'<iframe src="{copy.name}" width="{width}" height="900" style="border: 0"></iframe>' for width in WIDTHS)
     frame.write_text(f"<!doctype html><body>{''.join(frames)}<script>{OUTSIDE}</script></body>", encoding="utf-8")
     shown = browsed(frame, folder, "--allow-file-access-from-files", *flags)
