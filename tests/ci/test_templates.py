@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -13,31 +13,15 @@ from pathlib import Path
 import pytest
 from composite import read_variables
 from http_server import Answer, Request, serve
-from judged_nodes import hostile_node, sound_node
 from pipelines import gitlab_job, jenkins_shells
 
 QUICK = "--pack versioning --quick"
 
 
 @pytest.fixture(scope="module")
-def sound(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The profile of a node that conforms."""
-    with sound_node(tmp_path_factory.mktemp("sound") / "node.yaml") as path:
-        yield path
-
-
-@pytest.fixture(scope="module")
-def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The profile of a node that breaks statements."""
-    with hostile_node(tmp_path_factory.mktemp("hostile") / "node.yaml") as path:
-        yield path
-
-
-@pytest.fixture
-def installed(tmp_path: Path) -> Path:
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with programs that stand in for what the templates install: this suite, and no pip that loads it."""
-    programs = tmp_path / "programs"
-    programs.mkdir()
+    programs = tmp_path_factory.mktemp("programs")
     python, suite = shlex.quote(sys.executable), f"exec {shlex.quote(sys.executable)} -m conformance"
     made = f"""#!/bin/sh
 case "$1 $2" in
@@ -146,7 +130,9 @@ def test_gitlab_job_without_a_verdict_is_not_called_conforming(
 # ------------------------------------------------------------------------------------------------------------ Jenkins
 
 
-def jenkins(folder: Path, programs: Path, profile: Path, **given: str) -> list[subprocess.CompletedProcess[str]]:
+def jenkins(
+    folder: Path, programs: Path, profile: Path, *, base: Path | None = None, **given: str
+) -> list[subprocess.CompletedProcess[str]]:
     """Run the stages up to one that fails, and then what is always run: each in a shell of its own."""
     environment, stages, always = jenkins_shells()
     variables = environment | {"PROFILE": str(profile), "ARGUMENTS": QUICK} | given
@@ -155,36 +141,25 @@ def jenkins(folder: Path, programs: Path, profile: Path, **given: str) -> list[s
         done.append(shell(script, folder, programs, variables, "/bin/sh", "-xe"))
         if done[-1].returncode:
             break
+    if base:
+        shutil.copytree(base, folder / "base")  # as copyArtifacts does
     return done + [shell(script, folder, programs, variables, "/bin/sh", "-e") for script in always]
 
 
-def test_jenkins_pipeline_judges_a_node_and_says_the_verdict(sound: Path, tmp_path: Path, installed: Path) -> None:
+def test_jenkins_pipeline_judges_a_change_compares_it_and_says_the_verdict(
+    sound: Path, hostile: Path, tmp_path: Path, installed: Path
+) -> None:
     install, judge, compare, describe = jenkins(tmp_path, installed, sound)
     assert [one.returncode for one in (install, judge, compare, describe)] == [0] * 4, judge.stdout
     assert describe.stdout.startswith("The node conforms as far as these cases tell")
-    assert {path.name for path in (tmp_path / "conformance-reports").iterdir()} == {
-        "results.json",
-        "junit.xml",
-        "report.html",
-        "variables.env",
-    }
+    reports = tmp_path / "conformance-reports"
+    assert {path.name for path in reports.iterdir()} == {"results.json", "junit.xml", "report.html", "variables.env"}
 
-
-def test_jenkins_pipeline_compares_a_change_and_ends_as_the_run(
-    hostile: Path, sound: Path, tmp_path: Path, installed: Path
-) -> None:
-    assert jenkins(tmp_path, installed, sound)[1].returncode == 0
-    kept = (tmp_path / "conformance-reports" / "results.json").read_text()
-    environment, (install, judge), (compare, describe) = jenkins_shells()
-    variables = environment | {"PROFILE": str(hostile), "ARGUMENTS": QUICK}
-    assert shell(install, tmp_path, installed, variables, "/bin/sh", "-xe").returncode == 0
-    assert shell(judge, tmp_path, installed, variables, "/bin/sh", "-xe").returncode == 1
-    (tmp_path / "base").mkdir()  # where copyArtifacts puts it
-    (tmp_path / "base" / "results.json").write_text(kept)
-    compared = shell(compare, tmp_path, installed, variables, "/bin/sh", "-xe")
-    assert compared.returncode == 0, compared.stdout
-    assert "## Broken (" in compared.stdout
-    assert "does not conform" in shell(describe, tmp_path, installed, variables, "/bin/sh", "-e").stdout
+    base = reports.rename(tmp_path / "kept")
+    install, judge, compare, describe = jenkins(tmp_path, installed, hostile, base=base)
+    assert [one.returncode for one in (install, judge, compare, describe)] == [0, 1, 0, 0], judge.stdout
+    assert "## Broken (" in compare.stdout
+    assert "does not conform" in describe.stdout
 
 
 @pytest.mark.parametrize("arguments", ["--pack no-such-pack", "--help"])
@@ -195,4 +170,4 @@ def test_jenkins_pipeline_without_a_verdict_fails_and_says_so(
     assert (install.returncode, compare.returncode) == (0, 0)
     assert judge.returncode != 0
     assert describe.stdout == "The run gave no verdict on the node: its log says why.\n"
-    assert not json.dumps([path.name for path in (tmp_path / "conformance-reports").iterdir()]).count("results.json")
+    assert not (tmp_path / "conformance-reports" / "results.json").exists()

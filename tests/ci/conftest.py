@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
 
 from conformance.endpoints.bundled import BundledNode
 from conformance.selftest.tools.alter import Answered, Forward, Received, intercept
@@ -26,15 +27,16 @@ def write_profile(path: Path, base_url: object) -> Path:
     return path
 
 
-@contextmanager
-def sound_node(path: Path) -> Iterator[Path]:
-    """The bundled node, and its profile in this file."""
+@pytest.fixture(scope="session")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The profile of the bundled node, which conforms."""
     with BundledNode() as node:
         node.wait_until_ready()
-        yield write_profile(path, json.loads(node.ready_file.read_text(encoding="utf-8"))["base_url"])
+        ready = json.loads(node.ready_file.read_text(encoding="utf-8"))
+        yield write_profile(tmp_path_factory.mktemp("sound") / "node.yaml", ready["base_url"])
 
 
-def hostile(node: Node) -> None:
+def break_and_command(node: Node) -> None:
     """Break statements, and answer with what reads as commands in a log."""
     (mutant,) = [mutant for mutant in all_mutants() if mutant.name == MUTANT]
     mutant.alter(node)
@@ -45,8 +47,8 @@ def hostile(node: Node) -> None:
     intercept(node, "openapi.json", handler)
 
 
-@contextmanager
-def hostile_node(path: Path) -> Iterator[Path]:
-    """A node with a mutant's fault and hostile answers, and its profile in this file."""
-    with served_node(hostile) as ready:
-        yield write_profile(path, ready["base_url"])
+@pytest.fixture(scope="session")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The profile of a node that breaks statements, and whose answers read as commands to GitHub's runner."""
+    with served_node(break_and_command) as ready:
+        yield write_profile(tmp_path_factory.mktemp("hostile") / "node.yaml", ready["base_url"])
