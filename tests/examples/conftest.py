@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import os
+import fcntl
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from second_node import COMPILER, EXAMPLE, compiled
+from programs import absent
+from second_node import COMPILER, compiled
 
 
 @pytest.fixture(scope="session")
-def program(worker_id: str) -> Iterator[Path]:
-    """The compiled node. Each worker has its own, beside the packages that it imports."""
+def program(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """The second node, which the first worker that needs it compiles for all workers of the run."""
     if shutil.which("node") is None or not COMPILER.is_file():
-        advice = "the second node cannot be built: install Node.js and run `npm --prefix examples/node-typescript ci`"
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(advice)
-    folder = EXAMPLE / "dist" / worker_id
-    yield compiled(folder)
-    shutil.rmtree(folder)
+        absent("the second node cannot be built: install Node.js and run `npm --prefix examples/node-typescript ci`")
+    own = tmp_path_factory.getbasetemp()
+    shared = own if worker_id == "master" else own.parent
+    with (shared / "second-node.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return compiled(shared / "second-node")

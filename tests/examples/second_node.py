@@ -12,10 +12,15 @@ COMPILER = EXAMPLE / "node_modules" / "typescript" / "bin" / "tsc"
 
 
 def compiled(folder: Path) -> Path:
-    """Compile the node into this folder; its program."""
-    done = node(COMPILER, "--project", EXAMPLE, "--outDir", folder)
-    assert done.returncode == 0, done.stdout
-    return folder / "main.js"
+    """The program of the node, compiled into a folder of its own unless it is there."""
+    program = folder / "dist" / "main.js"
+    if not program.exists():
+        folder.mkdir()
+        for beside in ("package.json", "node_modules"):
+            (folder / beside).symlink_to(EXAMPLE / beside)
+        done = node(COMPILER, "--project", EXAMPLE, "--outDir", program.parent, "--noEmitOnError")
+        assert done.returncode == 0, done.stdout
+    return program
 
 
 def node(*arguments: str | Path) -> subprocess.CompletedProcess[str]:

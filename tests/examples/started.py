@@ -15,17 +15,8 @@ from typing import Any
 @contextmanager
 def started_node(ready_file: Path, *options: str) -> Iterator[Any]:
     """A node on a free port with these options, and what its ready file says."""
-    command = [
-        sys.executable,
-        "-m",
-        "reference_node",
-        "serve",
-        "--port",
-        "0",
-        "--ready-file",
-        str(ready_file),
-        *options,
-    ]
+    command = [sys.executable, "-m", "reference_node", "serve", "--port", "0"]
+    command += ["--ready-file", str(ready_file), *options]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:  # noqa: S603 - our own program
         try:
             while not ready_file.exists():
