@@ -27,7 +27,6 @@ from reference_node.node import Node
 CASES = {case.id: case for case in load([scenarios()])}
 MUTANTS = {mutant.name: mutant for mutant in all_mutants()}
 ONE_MORE, ORDER = "group_lifecycle::creation-lists-one-more", "lists::groups-in-creation-order"
-UPDATE = "execution_changes::update-of-a-group"
 
 
 def unaltered(_: Node) -> None:
@@ -40,6 +39,12 @@ def judged(mutant: str, *cases: str) -> Iterator[Callable[[str], Outcome]]:
     with target_node(MUTANTS[mutant].alter, "1") as target:
         target.judging = rows_by_id(CASES[case] for case in cases)
         yield lambda name: run_case(CASES[name], target)
+
+
+def outcome_on(mutant: str, case: str, *others: str) -> Outcome:
+    """What comes of a case on a mutant, in a run that has selected others, too."""
+    with judged(mutant, case, *others) as run:
+        return run(case)
 
 
 def test_trials_pass_on_the_reference_node() -> None:
@@ -67,8 +72,7 @@ def test_foundation_is_judged_by_a_case_about_it(foundation: Foundation) -> None
 
 
 def test_case_about_something_else_is_blocked_by_what_it_builds_on() -> None:
-    with judged("groups-are-not-created", ONE_MORE, ORDER) as run:
-        outcome = run(ORDER)
+    outcome = outcome_on("groups-are-not-created", ORDER, ONE_MORE)
 
     assert outcome.verdict is Verdict.INCONCLUSIVE
     assert "the number of groups after one add_group more to be 1; got 0" in outcome.reason
@@ -76,61 +80,43 @@ def test_case_about_something_else_is_blocked_by_what_it_builds_on() -> None:
 
 
 def test_failure_is_charged_where_the_run_has_no_case_that_judges_what_it_builds_on() -> None:
-    with judged("cid-of-a-group-is-hashed-otherwise", "actions::action-in-two-groups") as run:
-        assert run("actions::action-in-two-groups").verdict is Verdict.FAIL
-
-
-def test_case_that_judges_what_others_build_on_is_the_trial_of_it() -> None:
-    judge, other = "chain_information::chain-id-of-the-chain", "mint_wallet::mints"
-    with judged("chain-id-is-of-another-chain", judge, other) as run:
-        outcome = run(other)
-        own = run(judge)
-
-    assert outcome.verdict is Verdict.INCONCLUSIVE
-    assert f"{judge} judges that" in outcome.reason
-    assert (own.verdict, own.blamed) == (Verdict.FAIL, ("CHAIN-030",))
+    outcome = outcome_on("cid-of-a-group-is-hashed-otherwise", "actions::action-in-two-groups")
+    assert outcome.verdict is Verdict.FAIL
 
 
 def test_failing_case_explains_no_failure_of_a_case_that_does_not_build_on_it() -> None:
-    judge, other = "chain_information::chain-id-of-the-chain", "accounts::group-is-a-child"
-    with judged("groups-are-not-created", judge, other) as run:
-        assert run(other).verdict is Verdict.FAIL
+    failing = "chain_information::chain-id-of-the-chain"
+    assert outcome_on("groups-are-not-created", "accounts::group-is-a-child", failing).verdict is Verdict.FAIL
 
 
 def test_accepted_request_contradicts_nothing_about_refused_ones() -> None:
-    judge = "errors::usage-keys-that-are-not-there"
-    with judged("any-account-writes-about-a-key:update_usage_key", judge) as run:
-        outcome = run(judge)
-
-    assert outcome.verdict is Verdict.FAIL
+    case = "errors::usage-keys-that-are-not-there"
+    assert outcome_on("any-account-writes-about-a-key:update_usage_key", case).verdict is Verdict.FAIL
 
 
 def test_contradiction_of_the_nodes_own_description_is_charged_whatever_else_is_wrong() -> None:
     judge, described = "endpoints::action-metadata", "versioning::answers-as-described"
-    with judged("listed-names-may-be-null", judge, described) as run:
-        outcome = run(described)
+    outcome = outcome_on("listed-names-may-be-null", described, judge)
 
     assert (outcome.verdict, outcome.blamed) == (Verdict.FAIL, ("VER-050",))
 
 
 def test_refusal_for_another_reason_than_the_key_contradicts_nothing_about_account_keys() -> None:
-    carries = "account_keys::key-carries-full-permission"
-    with judged("group-calls-want-quoted-ids", carries) as run:
-        outcome = run(carries)
-
-    assert outcome.verdict is Verdict.INCONCLUSIVE
+    case = "account_keys::key-carries-full-permission"
+    assert outcome_on("group-calls-want-quoted-ids", case).verdict is Verdict.INCONCLUSIVE
 
 
 def test_judges_do_not_block_each_other() -> None:
     """On a node that breaks much, the case of the first foundation that does not hold fails."""
     judges = {foundation.judged_by for foundation in FOUNDATIONS if foundation.judged_by in CASES}
     with judged("groups-are-not-created", *judges) as run:
-        verdicts = {judge: run(judge).verdict for judge in sorted(judges)}
-
-    assert verdicts[ONE_MORE] is Verdict.FAIL
+        for earlier in sorted(judge for judge in judges if judge < ONE_MORE):
+            run(earlier)
+        assert run(ONE_MORE).verdict is Verdict.FAIL
 
 
 BLOCKED = {
+    "chain-id-is-of-another-chain": ("chain_information::chain-id-of-the-chain", "mint_wallet::mints"),
     "runs-take-bearer-keys-alone": ("key_runs::either-header", "execution_rule::usage-key"),
     "equal-bodies-give-one-account": ("accounts::equal-bodies-make-two-accounts", "execution_rule::two-accounts"),
     "removal-takes-the-last-wallet-along": (
@@ -228,13 +214,11 @@ def test_judging_case_fails_and_one_that_builds_on_it_is_blocked(mutant: str) ->
 
     assert own.verdict is Verdict.FAIL
     assert blocked.verdict is Verdict.INCONCLUSIVE
-    assert judge in blocked.reason
+    assert blocked.reason.endswith((f"{judge} judges that", f"is judged by {judge}"))
 
 
 def test_refused_request_contradicts_nothing_about_what_accepted_ones_cost() -> None:
-    case = "metering::each-write-is-charged"
-    with judged("renaming-to-the-same-name-is-refused", case) as run:
-        outcome = run(case)
+    outcome = outcome_on("renaming-to-the-same-name-is-refused", "metering::each-write-is-charged")
 
     assert outcome.verdict is Verdict.INCONCLUSIVE
     assert "update_usage_api_key_metadata" in outcome.reason
@@ -265,6 +249,7 @@ def test_trials_are_made_at_the_right_time() -> None:
 
 
 CHARGED_ALONE = {
+    "chain-id-is-of-another-chain": ("chain_information::chain-id-of-the-chain", "CHAIN-030"),
     "unknown-groups-are-server-faults": ("errors::groups-that-are-not-there", "ERR-140"),
     "refusals-say-success": ("errors::groups-that-are-not-there", "ERR-140"),
     "verdicts-of-the-rule-are-kept": ("conversion::new-key-beside-the-old", "CHAIN-050"),
@@ -282,17 +267,25 @@ CHARGED_ALONE = {
 @pytest.mark.parametrize("mutant", CHARGED_ALONE)
 def test_failure_is_charged_to_what_its_kind_can_contradict(mutant: str) -> None:
     case, charged = CHARGED_ALONE[mutant]
-    with judged(mutant, case) as run:
-        outcome = run(case)
-
+    outcome = outcome_on(mutant, case)
     assert (outcome.verdict, outcome.blamed) == (Verdict.FAIL, (charged,))
 
 
+def test_failure_is_charged_to_the_requirements_of_the_rows_that_failed() -> None:
+    outcome = outcome_on("types-are-not-checked", "envelopes::fields-of-the-types")
+
+    assert outcome.verdict is Verdict.FAIL
+    assert outcome.failure is not None
+    assert "version-chain-name" in outcome.failure.step, outcome.failure.step
+    assert {*outcome.blamed} == {"ENV-040", "ENV-050", "ENV-060", "ENV-070", "ENV-080", "ENV-090"}
+    assert outcome.blamed[0] == "ENV-040", "the first row that failed is about the order of the domain's fields"
+
+
 def test_update_of_a_group_is_not_charged_where_a_new_group_permits_the_same() -> None:
-    with judged("group-permits-by-another-rule:wildcard-of-wallets-for-actions", UPDATE) as run:
-        assert run(UPDATE).verdict is Verdict.INCONCLUSIVE
+    mutant = "group-permits-by-another-rule:wildcard-of-wallets-for-actions"
+    assert outcome_on(mutant, "execution_changes::update-of-a-group").verdict is Verdict.INCONCLUSIVE
 
 
 def test_refused_envelope_is_not_charged_with_what_an_accepted_one_changed() -> None:
-    with judged("minted-key-joins-the-callers-account", "envelopes::key-header") as run:
-        assert run("envelopes::key-header").verdict is Verdict.PASS
+    outcome = outcome_on("minted-key-joins-the-callers-account", "envelopes::key-header")
+    assert outcome.verdict is Verdict.PASS
