@@ -56,16 +56,26 @@ class Installed:
         )
 
 
+def pip(*arguments: str | Path) -> None:
+    command = [sys.executable, "-m", "pip", "--quiet", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - pip
+    assert done.returncode == 0, done.stderr
+
+
+def environment(folder: Path, *installs: str | Path) -> Installed:
+    """A new virtual environment in which pip has installed this."""
+    venv.create(folder / "venv", with_pip=False, symlinks=True)
+    pip("--python", folder / "venv", "install", *installs)
+    (folder / "empty").mkdir()
+    return Installed(folder / "venv", folder / "empty")
+
+
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel of a copy of the source, so that a build folder left here has no say."""
     folder = tmp_path_factory.mktemp("wheel")
-    source = shutil.copytree(
-        ROOT, folder / "source", ignore=shutil.ignore_patterns("node_modules", ".*", "__pycache__")
-    )
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(source)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - pip
-    assert done.returncode == 0, done.stderr
+    without = shutil.ignore_patterns("node_modules", ".*", "__pycache__")
+    pip("wheel", "--no-deps", "--wheel-dir", folder, shutil.copytree(ROOT, folder / "source", ignore=without))
     (built,) = folder.glob("*.whl")
     return built
 
@@ -73,14 +83,11 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
     """An environment that has this wheel, and shares what it depends on with the environment of the tests."""
-    folder = tmp_path_factory.mktemp("venv")
-    venv.create(folder, with_pip=False, symlinks=True)
-    packages = Path(sysconfig.get_path("purelib", vars={"base": str(folder), "platbase": str(folder)}))
-    command = [sys.executable, "-m", "pip", "--python", str(folder), "install", "--quiet", "--no-deps", str(wheel)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - pip
-    assert done.returncode == 0, done.stderr
+    made = environment(tmp_path_factory.mktemp("installed"), "--no-deps", wheel)
+    base = str(made.folder)
+    packages = Path(sysconfig.get_path("purelib", vars={"base": base, "platbase": base}))
     (packages / "shared.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
-    return Installed(folder, tmp_path_factory.mktemp("empty"))
+    return made
 
 
 @pytest.fixture(scope="session")
@@ -94,12 +101,7 @@ def node_url() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def alone(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
     """An environment with the wheel and what it depends on without any extra."""
-    folder = tmp_path_factory.mktemp("alone")
-    venv.create(folder, with_pip=False, symlinks=True)
-    command = [sys.executable, "-m", "pip", "--python", str(folder), "install", "--quiet", str(wheel)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - pip
-    assert done.returncode == 0, done.stderr
-    return Installed(folder, tmp_path_factory.mktemp("empty"))
+    return environment(tmp_path_factory.mktemp("alone"), wheel)
 
 
 def test_wheel_holds_every_file_of_the_source(wheel: Path) -> None:
