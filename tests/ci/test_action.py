@@ -35,6 +35,7 @@ def on_main(repository: Repository) -> Job:
     venv.create(callers, symlinks=True)
     job.variables["PATH"] = f"{callers / 'bin'}{os.pathsep}{job.variables['PATH']}"
     job.variables |= {"PYTHONPATH": str(callers), "PIP_USER": "1", "PIP_TARGET": str(callers)}
+    job.variables["PIP_NO_COMPILE"] = "no"  # as pip spells `--no-compile`, which saves a third of its time
     return job
 
 

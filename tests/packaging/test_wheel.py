@@ -65,7 +65,7 @@ def pip(*arguments: str | Path) -> None:
 def environment(folder: Path, *installs: str | Path) -> Installed:
     """A new virtual environment in which pip has installed this."""
     venv.create(folder / "venv", with_pip=False, symlinks=True)
-    pip("--python", folder / "venv", "install", *installs)
+    pip("--python", folder / "venv", "install", "--no-compile", *installs)
     (folder / "empty").mkdir()
     return Installed(folder / "venv", folder / "empty")
 
