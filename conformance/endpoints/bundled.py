@@ -24,7 +24,7 @@ from conformance.endpoints.parent import end_with_parent
 from conformance.endpoints.restart import How
 from conformance.problems import NodeNotInstalled, NodeNotStarted, NotRestarted
 
-START_SECONDS = 60.0
+START_SECONDS = 180.0
 STOP_SECONDS = 1.0
 """A node in the midst of a long run ends later by itself, and nobody waits for its answer: it is killed then."""
 STARTER_CENTS = 1_000_000
