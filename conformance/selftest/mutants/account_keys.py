@@ -276,13 +276,32 @@ def listed_number_of_a_key_opens(node: Node) -> None:
 
 
 @mutant(
-    "KEYLIFE-120",
     each=[
-        row("hash-in-metadata", "update_usage_api_key_metadata", lambda key, text: text == _in_base64(_hash(key))),
-        row("hash-in-removal", "remove_usage_api_key", lambda key, text: text == _in_base64(_hash(key))),
-        row("beginning", "update_usage_api_key", lambda key, text: len(text) > 8 and key.startswith(text)),
-        row("other-case", "remove_usage_api_key", lambda key, text: key.lower() == text.lower()),
-        row("pattern", "update_usage_api_key_metadata", lambda key, text: fnmatchcase(key, text.replace("%", "*"))),
+        row(
+            "hash-in-metadata",
+            "update_usage_api_key_metadata",
+            lambda key, text: text == _in_base64(_hash(key)),
+            breaks="KEYLIFE-110",
+        ),
+        row(
+            "hash-in-removal",
+            "remove_usage_api_key",
+            lambda key, text: text == _in_base64(_hash(key)),
+            breaks="KEYLIFE-120",
+        ),
+        row(
+            "beginning",
+            "update_usage_api_key",
+            lambda key, text: len(text) > 8 and key.startswith(text),
+            breaks="KEYLIFE-110",
+        ),
+        row("other-case", "remove_usage_api_key", lambda key, text: key.lower() == text.lower(), breaks="KEYLIFE-120"),
+        row(
+            "pattern",
+            "update_usage_api_key_metadata",
+            lambda key, text: fnmatchcase(key, text.replace("%", "*")),
+            breaks="KEYLIFE-110",
+        ),
     ],
 )
 def another_text_names_a_usage_key(node: Node, operation: str, names: Callable[[str, str], bool]) -> None:
