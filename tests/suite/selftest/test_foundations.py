@@ -123,6 +123,14 @@ BLOCKED = {
         "endpoints::wallets-join-and-leave-groups",
         "usage_keys::wallets-in-named-groups",
     ),
+    "newest-group-is-removed": (
+        "group_lifecycle::removal-takes-the-group-away",
+        "execution_changes::one-group-of-two",
+    ),
+    "account-key-is-refused:delete_action": (
+        "account_keys::key-carries-full-permission",
+        "authentication::every-endpoint-in-either-header",
+    ),
     "admin-is-refused-one-write:update_action_metadata": (
         "chain_secured::admin-writes",
         "onchain::writes-emit-events",
