@@ -31,7 +31,7 @@ from conformance.verdict import Conversation, ConversationExchange
 MOST_STEPS, LEAST_STEPS = 9, 4
 """Steps of a story; those between are counted."""
 MOST_OTHERS = 3
-"""Of the requests that failed beside the one that is told, so many are told, too."""
+"""So many of the steps of further failures are told; of the rest their number."""
 LONGEST_GAP = 90
 """Characters of the operations between two steps."""
 LISTS_OF_WALLETS = frozenset({"list_wallets", "list_wallets_in_group"})
@@ -67,46 +67,80 @@ def story(conversation: Conversation | ConversationShown | None, about: str = ""
     if conversation is None or not conversation.exchanges:
         return Story()
     exchanges = _sent(conversation.exchanges)
-    departed = len(conversation.exchanges) - 1 if conversation.departed is None else conversation.departed
-    last, *others = (
-        len(_sent(conversation.exchanges[: at + 1])) - 1
-        for at in (departed, *(at for at in conversation.others if at > departed))
-    )
+    last, *others = _failures(conversation)
     objects = Objects(conversation)
-    known = {value: name for name, value in conversation.names.items()}
-    known |= dict(_addresses(exchanges, known))
-    unnamed = {value for value in searched(HASH_OR_ADDRESS, about) if value not in known}
-    told = concerned(exchanges[: last + 1], objects, about, unnamed, max(most, LEAST_STEPS))
-    variables = names_of(exchanges, [*told, *others[:MOST_OTHERS]]) | {
-        name: value for name, value in conversation.names.items() if is_word(value)
-    }
-    named = [(variables[name], value) for name, value in conversation.names.items() if name in variables]
-    values = {value: name for name, value in named}
-    listed = dict(_listed_wallets([exchanges[number] for number in told], values))
+    chosen = _chosen_steps(conversation, exchanges[: last + 1], objects, about, most)
+    steps = [exchanges[number] for number in chosen]
+    variables = _variables(conversation, exchanges, [*chosen, *others[:MOST_OTHERS]])
+    given = {value: variables[name] for name, value in conversation.names.items() if name in variables}
+    name_of = _with_addresses(conversation, exchanges, variables, given)
+    listed = dict(_listed_wallets(steps, given))
     listed |= dict(_addresses(exchanges, listed))
-    values |= dict(_addresses(exchanges, values)) | dict(_account_wallets(exchanges, variables))
-    values |= dict(_own_names(conversation, variables)) | dict(_addresses_of_ids(conversation, variables))
-    names = Names(variables, listed | values | objects.actions([exchanges[number] for number in told], values))
-    full = {told[-1], *otherwise_before(exchanges[:last], exchanges[last])}
-    untold = {*HASH_OR_ADDRESS.findall(about)} - {*values}
-    full |= {number for number in told if answers(exchanges[number], untold)}
+    names = Names(variables, listed | name_of | objects.actions(steps, name_of))
     words = {*re.findall(r"\w+", about)}
-    *steps, failing = _once(_with_gaps(exchanges, told, names, conversation.left_out, full, words))
-    beside = _beside([exchanges[number] for number in others], exchanges[last], names, words)
-    return Story((*steps, failing + unchanged_since(exchanges[:last], exchanges[last]), *beside), names)
+    full = _in_full(exchanges, chosen, last, {*HASH_OR_ADDRESS.findall(about)} - {*name_of})
+    *before, failing = _once(_with_gaps(exchanges, chosen, names, conversation.left_out, full, words))
+    further = _beside([exchanges[number] for number in others], exchanges[last], names, words)
+    return Story((*before, failing + unchanged_since(exchanges[:last], exchanges[last]), *further), names)
+
+
+def _failures(conversation: Conversation | ConversationShown) -> Iterator[int]:
+    """Where the request that failed stands among those that were sent, and those that failed after it."""
+    departed = len(conversation.exchanges) - 1 if conversation.departed is None else conversation.departed
+    for at in (departed, *(at for at in conversation.others if at > departed)):
+        yield len(_sent(conversation.exchanges[: at + 1])) - 1
+
+
+def _chosen_steps(
+    conversation: Conversation | ConversationShown,
+    exchanges: Sequence[Exchanged],
+    objects: Objects,
+    about: str,
+    most: int,
+) -> Sequence[int]:
+    """The requests to tell of those up to the one that failed: what concerns the objects of the failure."""
+    name_of = {value: name for name, value in conversation.names.items()}
+    name_of |= dict(_addresses(exchanges, name_of))
+    unnamed = {value for value in searched(HASH_OR_ADDRESS, about) if value not in name_of}
+    return concerned(exchanges, objects, about, unnamed, max(most, LEAST_STEPS))
+
+
+def _variables(
+    conversation: Conversation | ConversationShown, exchanges: Sequence[Exchanged], chosen: Sequence[int]
+) -> dict[str, str]:
+    """Variable to name: the words by which the case calls its objects, or those that the chosen steps give them."""
+    words = {name: value for name, value in conversation.names.items() if is_word(value)}
+    return names_of(exchanges, chosen) | words
+
+
+def _with_addresses(
+    conversation: Conversation | ConversationShown,
+    exchanges: Sequence[Exchanged],
+    variables: Mapping[str, str],
+    given: Mapping[str, str],
+) -> dict[str, str]:
+    """Value to name: what the case gave names to, and the addresses and hashes of its wallets and keys."""
+    name_of = {**given, **dict(_addresses(exchanges, given)), **dict(_account_wallets(exchanges, variables))}
+    return name_of | dict(_own_names(conversation, variables)) | dict(_addresses_of_ids(conversation, variables))
+
+
+def _in_full(exchanges: Sequence[Exchanged], chosen: Sequence[int], last: int, unnamed: Set[str]) -> set[int]:
+    """The steps whose answers are told whole: the failing one, what it differs from, and what holds unnamed values."""
+    full = {chosen[-1], *otherwise_before(exchanges[:last], exchanges[last])}
+    return full | {number for number in chosen if answers(exchanges[number], unnamed)}
 
 
 def _beside(others: Sequence[Exchanged], first: Exchanged, names: Names, about: Set[str]) -> Iterator[str]:
-    """The steps of further failures, which came after the first; those that would be told alike once."""
+    """The steps of further failures, which came after the first; of those that are told alike, how many there are."""
     above = {asked_for(first): first}
-    told: list[str] = []
+    told: Counter[str] = Counter()
     for other in others:
         text = step(other, names, frozenset(), about=about, above=above.get(asked_for(other)), in_full=False)
         above[asked_for(other)] = other
-        if text not in told:
-            told.append(text)
-    yield from (f"too: {text}" for text in told[:MOST_OTHERS])
-    if left := len(others) - min(len(told), MOST_OTHERS):
+        told[text] += 1
+    steps = [f"{text} ({times} times)" if times > 1 else text for text, times in told.items()]
+    yield from (f"too: {text}" for text in steps[:MOST_OTHERS])
+    if left := sum([*told.values()][MOST_OTHERS:]):
         yield f"too: {left} more"
 
 

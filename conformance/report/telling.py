@@ -70,36 +70,51 @@ def step(
     `about`: the words of the failure; where the step is cut, members that it names come first. `above`: the newest
     step told that called the same; what both have alike is told there.
     """
-    credentials = [*_credentials(exchange, names)]
+    longest = LONGEST_IN_FULL if in_full else LONGEST_STEP
+    if exchange.contract and exchange.status is not None:
+        answer = cut(names.shown(_told(exchange.contract.result, longest)), longest)
+    else:
+        answer = _answer(exchange, names, earlier, above, longest)
+    return f"{_caller(exchange, names)}: {_request(exchange, names, about, above, in_full=in_full)} → {answer}"
+
+
+def _caller(exchange: Exchanged, names: Names) -> str:
+    """Who asked: the sender of a transaction, the keys that were sent, or the wallet whose proof was."""
     proof = [
         f"{WALLET_AUTH} {names.shown(_proved(text))}".rstrip()
         for name, text in exchange.request_headers.items()
         if name.title() == WALLET_AUTH
     ]
-    sender = [names.shown(exchange.contract.sender)] if exchange.contract and exchange.contract.sender else []
-    asking = next(iter(filter(None, [*sender, " and ".join(credentials), *proof])), "anybody")
-    who = f"{asking}, at once with others" if exchange.at_once else asking
+    sender = names.shown(exchange.contract.sender) if exchange.contract and exchange.contract.sender else ""
+    asking = next(filter(None, [sender, " and ".join(_credentials(exchange, names)), *proof]), "anybody")
+    return f"{asking}, at once with others" if exchange.at_once else asking
+
+
+def _request(exchange: Exchanged, names: Names, about: Set[str], above: Exchanged | None, *, in_full: bool) -> str:
+    """What was asked for. Where it is too long for a line, the members that `about` names come first."""
     run = "".join(f"{names.values[cid]}, " for cid in code_cids(exchange) if cid in names.values)
     in_path = "".join(f"{found} " for found in IN_PATH.findall(urlsplit(exchange.url).path))
     called = f"{asked_for(exchange)} {in_path if exchange.operation else ''}{run}"
     asked = names.shown(f"{called}{_members(exchange, above, in_full=in_full)}")
     if len(asked) > LONGEST_STEP:
         asked = cut(names.shown(f"{called}{_members(exchange, above, about, in_full=in_full)}"), LONGEST_STEP)
-    longest = LONGEST_IN_FULL if in_full else LONGEST_STEP
-    answer = ["no answer" if exchange.status is None else str(exchange.status)]
-    if exchange.contract and exchange.status is not None:
-        result = names.shown(_told(exchange.contract.result, longest))
-        return f"{who}: {asked.rstrip()} → {cut(result, longest)}"
-    answer += [f"{names.of(name)} again" if name in earlier else names.of(name) for name in exchange.given]
-    is_short = not writes(exchange) and not exchange.given and 0 < len(exchange.response_body) <= SHORT_ANSWER
-    if in_full or is_short or (exchange.status or 0) >= REFUSED:
+    return asked.rstrip()
+
+
+def _answer(exchange: Exchanged, names: Names, earlier: Set[str], above: Exchanged | None, longest: int) -> str:
+    """The status, how many items came, what was given, and of a refusal, a short answer or a full telling the body."""
+    number = len(items_of(exchange.response_body))
+    given = [f"{names.of(name)} again" if name in earlier else names.of(name) for name in exchange.given]
+    told, is_whole = "", False
+    is_short = not writes(exchange) and not given and 0 < len(exchange.response_body) <= SHORT_ANSWER
+    if longest == LONGEST_IN_FULL or is_short or (exchange.status or 0) >= REFUSED:
         told = _told(exchange.response_body, longest)
+        is_whole = is_short or len(names.shown(told)) <= longest
         is_again = above is not None and len(told) > SHORT_ANSWER and _is_refused_with(above, exchange.status, told)
-        answer += [AS_ABOVE if is_again else cut(names.shown(told), longest)]
-        is_short = is_short or len(names.shown(told)) <= longest
-    if not writes(exchange) and not is_short and (number := len(items_of(exchange.response_body))) > FEW:
-        answer.insert(1, f"{number} items")
-    return f"{who}: {asked.rstrip()} → {', '.join(filter(None, answer))}"
+        told = AS_ABOVE if is_again else cut(names.shown(told), longest)
+    items = f"{number} items" if number > FEW and not writes(exchange) and not is_whole else ""
+    status = "no answer" if exchange.status is None else str(exchange.status)
+    return ", ".join(filter(None, [status, items, *given, told]))
 
 
 def _credentials(exchange: Exchanged, names: Names) -> Iterator[str]:
