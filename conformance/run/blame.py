@@ -1,7 +1,11 @@
-"""Decides whether a failure is a case's own, or whether a foundation that the case builds on does not hold.
+"""Decides which requirements a failure counts against, and whether it says anything about its case at all.
 
-`conformance.run.foundations` lists them. The case that judges one runs at most once more in a process, and only when
-another one fails.
+1. A departure counts only against requirements that its kind can break: a wrongly refused request breaks none that
+   demands a refusal (`_contradicted`).
+2. Where a foundation that the case builds on is broken (`conformance.run.foundations`), the failure counts against
+   those of its requirements that state the foundation; where none does, the case is blocked: inconclusive.
+3. A foundation is broken where the case that judges it fails. That case runs at most once more in a process, and only
+   when another one fails.
 """
 
 from __future__ import annotations
@@ -40,19 +44,18 @@ from conformance.service.cleanup import clean_up, set_clock_right
 from conformance.service.refusal import ExpectedRefusal
 from conformance.service.reliance import Reliance
 
-JUDGES = frozenset(foundation.judged_by for foundation in FOUNDATIONS)
+FOUNDATION_CASES = frozenset(foundation.judged_by for foundation in FOUNDATIONS)
 """The cases that judge foundations."""
 
 
 def own_or_blocked(problem: Departure, case: Case, run: CaseRun) -> StepProblem:
-    """The problem to report for a case that failed.
+    """The problem to report for a case that failed: its own with the requirements it counts against, or a SetupFailed.
 
-    It is the problem itself where every foundation holds. Where one does not hold and states some of the charged
-    requirements, the problem is charged to those alone. Otherwise the case is blocked: a SetupFailed.
+    The latter says that the case is blocked.
     """
     if not run.target.judging:
         return problem
-    judged = _judgement(_Failed(problem, problem.requirements or case.requirements, run), case, FOUNDATIONS)
+    judged = _blame(_CaseFailure(problem, problem.requirements or case.requirements, run), case, FOUNDATIONS)
     if isinstance(judged, SetupFailed):
         return judged
     problem.requirements = judged
@@ -60,8 +63,8 @@ def own_or_blocked(problem: Departure, case: Case, run: CaseRun) -> StepProblem:
 
 
 @dataclass(frozen=True)
-class _Failed:
-    """How a case failed."""
+class _CaseFailure:
+    """How a case failed, and in which run of it."""
 
     problem: Departure
     judged: tuple[str, ...]
@@ -69,8 +72,8 @@ class _Failed:
     run: CaseRun
 
 
-def _judgement(failed: _Failed, case: Case, among: Sequence[Foundation]) -> tuple[str, ...] | SetupFailed:
-    """What is charged for a failure, or what blocks the case."""
+def _blame(failed: _CaseFailure, case: Case, among: Sequence[Foundation]) -> tuple[str, ...] | SetupFailed:
+    """The requirements that a failure counts against, or what blocks the case."""
     problem, run = failed.problem, failed.run
     charged = _contradicted(problem, failed.judged, run)
     if not charged:
@@ -79,7 +82,7 @@ def _judgement(failed: _Failed, case: Case, among: Sequence[Foundation]) -> tupl
     for foundation in _before_its_own(case, failed, charged, among):
         if not _bears(foundation, problem, run):
             continue
-        departure = _problem(foundation, run.target)
+        departure = _why_broken(foundation, run.target)
         if departure is None:
             continue
         stated = foundation.requirements | _about(Matter.DESCRIPTION)
@@ -88,10 +91,10 @@ def _judgement(failed: _Failed, case: Case, among: Sequence[Foundation]) -> tupl
     return charged
 
 
-RECOGNISABLE, LEAST_OF_REFUSALS = "ERR-140", 400
-"""What every answer with a lower status to a request that must be refused contradicts, also in cases that are not about
-it: it is no success, and says that the request was not refused either.
-"""
+RECOGNISABLE = "ERR-140"
+"""It says that a refusal can be told from a success."""
+LEAST_OF_REFUSALS = 400
+"""A lower status where a refusal is due breaks RECOGNISABLE, whatever the case is about."""
 ABOUT_ONE_THING: Sequence[tuple[type[Departure], Matter, str]] = (
     (SecretTold, Matter.SECRETS, "ERR-160"),
     (ServerFaultAtRefusal, Matter.NO_SERVER_FAULT, RECOGNISABLE),
@@ -99,17 +102,16 @@ ABOUT_ONE_THING: Sequence[tuple[type[Departure], Matter, str]] = (
     (LeakyRefusal, Matter.NO_SUCCESS, RECOGNISABLE),
     (NotJson, Matter.BODIES, "EP-010"),
 )
-"""Kinds of failure that contradict nothing but statements about one thing, and which of these also in cases that are
-not about it: every refusal that tells a secret or what a success gives, or is a server fault, every body that is no
-JSON, and every run that uses another key.
+"""Kinds of departure that break statements about one thing alone: the kind, the thing, and the statement that is broken
+where the case is about none of them.
 """
 
 
 def _contradicted(problem: Departure, charged: Sequence[str], run: CaseRun) -> tuple[str, ...]:
-    """What such a departure can contradict of the charged requirements: a refused request is no accepted one.
+    """Those of the requirements that a departure of this kind can break.
 
-    An accepted one is no refused one either. Where all that is charged is about refusals, what forbids the answer of a
-    success stays.
+    A request that was refused breaks none that is about accepted ones alone, nor the other way round. Where an accepted
+    request was to be refused and all of the requirements are about refusals, those stay that forbid a success.
     """
     if isinstance(problem, NotAccepted):
         about_key = _refused_as({"unauthenticated", "forbidden"}, problem, run)
@@ -136,7 +138,7 @@ def _about(matter: Matter) -> frozenset[str]:
 
 
 def _beside(charged: Sequence[str], others: Set[str]) -> tuple[str, ...]:
-    """The charged requirements without the others, where any is left."""
+    """The requirements without the others, where any is left."""
     return tuple(name for name in charged if name not in others) or tuple(charged)
 
 
@@ -157,14 +159,14 @@ def _alone(problem: Departure, charged: Sequence[str]) -> frozenset[str]:
 
 
 def _before_its_own(
-    case: Case, failed: _Failed, charged: Sequence[str], among: Sequence[Foundation]
+    case: Case, failed: _CaseFailure, charged: Sequence[str], among: Sequence[Foundation]
 ) -> Iterator[Foundation]:
     """The foundations up to the last that this failure shows not to hold: the case of the first of those fails."""
     own = [
         foundation.judged_by == case.id.partition("[")[0]
         and _shows(foundation, failed)
         and not foundation.requirements.isdisjoint(charged)
-        and (foundation.name not in TRIALS or _problem(foundation, failed.run.target) is not None)
+        and (foundation.name not in TRIALS or _why_broken(foundation, failed.run.target) is not None)
         for foundation in among
     ]
     last = max((at for at, judged in enumerate(own) if judged), default=len(among))
@@ -186,7 +188,7 @@ def _bears(foundation: Foundation, problem: Departure, run: CaseRun) -> bool:
     )
 
 
-def _shows(foundation: Foundation, failed: _Failed) -> bool:
+def _shows(foundation: Foundation, failed: _CaseFailure) -> bool:
     """Whether such a failure of the case that judges a foundation can show that it does not hold."""
     problem, classes = failed.problem, foundation.refused_as
     fits = not isinstance(problem, NotAccepted) or _refused_as(classes, problem, failed.run)
@@ -205,25 +207,26 @@ def _blocked(problem: Departure, foundation: Foundation, departure: Departure) -
     return failure
 
 
-def _problem(foundation: Foundation, target: Target) -> Departure | None:
-    return target.remembered(f"foundation {foundation.name}", lambda: _tried(foundation, target))
+def _why_broken(foundation: Foundation, target: Target) -> Departure | None:
+    """Why the foundation does not hold; None where it does. Found out once in a process."""
+    return target.remembered(f"foundation {foundation.name}", lambda: _test_foundation(foundation, target))
 
 
-def _tried(foundation: Foundation, target: Target) -> Departure | None:
-    """Why the foundation does not hold. None where it holds, where nothing can be told, or where its case passes.
+def _test_foundation(foundation: Foundation, target: Target) -> Departure | None:
+    """How the case that judges the foundation shows that it is broken; None where it does not.
 
-    Of a table one row that fails is enough.
+    Of a case with rows, one row that fails is enough.
     """
     trial = TRIALS.get(foundation.name)
-    if trial and not _departure(trial, CaseRun(target, f"foundation {foundation.name}")):
+    if trial and not _departure_of(trial, CaseRun(target, f"foundation {foundation.name}")):
         return None
     before = FOUNDATIONS[: FOUNDATIONS.index(foundation)]
     rows = target.judging.get(foundation.judged_by, ())
     for case in (row for row in rows if isinstance(row, Case)):
-        failed = _failed(case, target)
+        failed = _failure_of(case, target)
         if failed is None or not _shows(foundation, failed):
             continue
-        charged = _judgement(failed, case, before)
+        charged = _blame(failed, case, before)
         if not isinstance(charged, SetupFailed) and foundation.requirements.intersection(charged):
             return failed.problem
     return None
@@ -231,25 +234,27 @@ def _tried(foundation: Foundation, target: Target) -> Departure | None:
 
 def note(case: Case, run: CaseRun, problem: Departure | None) -> None:
     """Remember how a case ended that judges foundations: it need not run again to tell whether these hold."""
-    if run.target.judging and case.id.partition("[")[0] in JUDGES:
-        ended = _Failed(problem, problem.requirements or case.requirements, run) if problem else None
+    if run.target.judging and case.id.partition("[")[0] in FOUNDATION_CASES:
+        ended = _CaseFailure(problem, problem.requirements or case.requirements, run) if problem else None
         run.target.remembered(f"foundations of {case.id}", lambda: ended)
 
 
-def _failed(case: Case, target: Target) -> _Failed | None:
+def _failure_of(case: Case, target: Target) -> _CaseFailure | None:
     """How a case that judges foundations failed; where it has not run yet in this process, it does."""
-    return target.remembered(f"foundations of {case.id}", lambda: _failing(case, target))
+    return target.remembered(f"foundations of {case.id}", lambda: _run_for_failure(case, target))
 
 
-def _failing(case: Case, target: Target) -> _Failed | None:
+def _run_for_failure(case: Case, target: Target) -> _CaseFailure | None:
+    """Run a case that judges foundations; how it failed."""
     if not_offered(case, target):
         return None
     run = CaseRun(target, f"foundations of {case.id}", Reliance(target, case.info.relied_on))
-    problem = _departure(case.perform, run)
-    return None if problem is None else _Failed(problem, problem.requirements or case.requirements, run)
+    problem = _departure_of(case.perform, run)
+    return None if problem is None else _CaseFailure(problem, problem.requirements or case.requirements, run)
 
 
-def _departure(perform: Callable[[CaseRun], None], run: CaseRun) -> Departure | None:
+def _departure_of(perform: Callable[[CaseRun], None], run: CaseRun) -> Departure | None:
+    """How a case or a trial departs; None where that depends on a value that the profile leaves open."""
     try:
         with listening(run.reliance.note):
             perform(run)

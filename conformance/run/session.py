@@ -32,7 +32,7 @@ from conformance.report.renderers import RENDERERS, write_reports
 from conformance.report.replay import write_replays
 from conformance.report.results import RunEvidence
 from conformance.report.write import MATRIX_NAME, RESULTS_NAME, is_special
-from conformance.run.blame import JUDGES
+from conformance.run.blame import FOUNDATION_CASES
 from conformance.run.case import Case, rows_by_id
 from conformance.run.costs import cheapest, length
 from conformance.run.evidence import EvidenceKeeper
@@ -184,7 +184,7 @@ class ConformanceSession:
         ids = {case.id for case in wanted}
         if self.options.quick:
             quick = [case for case in wanted if not _restarts(case)] or wanted
-            ids = cheapest(quick, lambda case: not not_offered(case, self._target), JUDGES)
+            ids = cheapest(quick, lambda case: not not_offered(case, self._target), FOUNDATION_CASES)
         if self._unfinished:
             earlier = self._unfinished.outcomes.items()
             self.outcomes |= {name: self._volume.kept(found) for name, found in earlier if name in ids}
