@@ -91,7 +91,7 @@ class Judge:
             if why:
                 problem.expected = f"{why}: {problem.expected}"
             changed = (unchanged,) if unchanged and isinstance(problem, StateChanged) else requirements or named
-            problem.charge(changed)
+            problem.blame(changed)
             raise
         finally:
             self._session.judges = False

@@ -36,7 +36,7 @@ def labelled(label: str) -> Iterator[None]:
 
 
 @contextmanager
-def charging(requirements: Sequence[str] | None) -> Iterator[None]:
+def blaming(requirements: Sequence[str] | None) -> Iterator[None]:
     """A part whose departures break these requirements of the case: with none it is set-up; None: all of them."""
     if requirements is not None and not requirements:
         with set_up():
@@ -46,5 +46,5 @@ def charging(requirements: Sequence[str] | None) -> Iterator[None]:
         yield
     except Departure as problem:
         if requirements is not None and not problem.judged:
-            problem.charge(requirements)
+            problem.blame(requirements)
         raise

@@ -46,8 +46,8 @@ class Departure(StepProblem):
     was_refused = False
     """Whether what had to be refused was, only otherwise than it must be."""
 
-    def charge(self, requirements: Sequence[str]) -> None:
-        """Charge these requirements with it, unless it names those that it contradicts itself.
+    def blame(self, requirements: Sequence[str]) -> None:
+        """Count it against these requirements, unless it names those that it contradicts itself.
 
         Raises SetupFailed where there are none: nothing is judged yet.
         """

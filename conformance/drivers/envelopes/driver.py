@@ -15,7 +15,7 @@ from conformance.drivers.envelopes.forms import BILLING, CONVERSION, PRIMARY_TYP
 from conformance.drivers.envelopes.requests import Changes, proofs
 from conformance.drivers.envelopes.rows import VARIABLES, Row, compile_rows, primary_type, variables
 from conformance.drivers.envelopes.unchanged import UnchangedState
-from conformance.drivers.sections import charging, labelled, set_up
+from conformance.drivers.sections import blaming, labelled, set_up
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
@@ -219,7 +219,7 @@ class EnvelopeTrial:
         """
         for row in rows:
             try:
-                with labelled(f"{row.label} ({flow}{self._untried(row)})"), charging(row.form.judges):
+                with labelled(f"{row.label} ({flow}{self._untried(row)})"), blaming(row.form.judges):
                     self._try_row(flow, row, refusals)
             except Departure as problem:
                 if row.form.accepted and self.refused.get(row.form.form, row.label) != row.label:

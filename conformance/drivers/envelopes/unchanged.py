@@ -70,7 +70,7 @@ class UnchangedState:
             others = f", or a refused row before it since {refused[0].label}" if is_unclear else ""
             problem.step = refused[-1].label + others
             if all(row.judges is not None for row in refused):
-                problem.charge(broken_by_change([name for row in refused for name in row.judges or ()]))
+                problem.blame(broken_by_change([name for row in refused for name in row.judges or ()]))
             raise
 
 

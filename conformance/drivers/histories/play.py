@@ -20,7 +20,7 @@ from conformance.drivers.model.play import ACTIONS_INSIDE, LISTED, WALLETS_INSID
 from conformance.drivers.model.ruling import ExpectedOutcomeRules
 from conformance.drivers.model.views import Before, Views
 from conformance.drivers.model.world import World
-from conformance.drivers.sections import charging
+from conformance.drivers.sections import blaming
 from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.problems import Mismatch
@@ -118,9 +118,9 @@ class HistoryPlay:
 
     def _do(self, planned: Planned) -> None:
         """Send an act that must be accepted, and have what it made."""
-        with charging(blame.of_request(planned)):
+        with blaming(blame.of_request(planned)):
             answer = self._acting.ask(planned)
-        with charging((*blame.of_effect(planned), *blame.ALWAYS)):  # accepted, and not listed
+        with blaming((*blame.of_effect(planned), *blame.ALWAYS)):  # accepted, and not listed
             self._acting.note(planned, answer)
 
     @property
@@ -141,7 +141,7 @@ class HistoryPlay:
         reads = {name: look.request for name, look in looks.items() if look is not None and look.request is not None}
         beside = {} if self._is_read_later() else reads
         self._session.settle()
-        with charging(blame.ALWAYS):
+        with blaming(blame.ALWAYS):
             sends: list[Callable[[], Write | Reading | None]] = [
                 partial(self._write, act, self._acting.request(act)) for act in sent
             ]
@@ -150,7 +150,7 @@ class HistoryPlay:
             after = [self._read(name, request, read_pages) for name, request in reads.items()]
         writes = tuple(one for one in together if isinstance(one, Write))
         for write in writes:
-            with charging(blame.of_request(Planned(0, None, write.act, (), None))):
+            with blaming(blame.of_request(Planned(0, None, write.act, (), None))):
                 raise_for_trouble(write.answer)
         readings = [one for one in (*together, *after) if isinstance(one, Reading)]
         self._name_what_was_made(writes, readings)

@@ -19,7 +19,7 @@ from typing import Annotated, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
-from conformance.drivers.sections import charging, set_up
+from conformance.drivers.sections import blaming, set_up
 from conformance.drivers.steps.caserun import CaseRun
 from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
@@ -184,10 +184,10 @@ class Campaign:
 
     def _attack(self, entry: Entry) -> None:
         code = source(f"hostile/{entry.id}", self._profile)
-        with charging(self._ends):
+        with blaming(self._ends):
             answer = self._send(self._runs.request(self._roles.attacker, code, pkp_id=self._roles.wallet))
             self._must_end_in_time(entry, answer)
-        with charging(self._isolated):
+        with blaming(self._isolated):
             left = [trace for trace in self._probe() if trace not in self._usual]
             if left:
                 raise Mismatch(f"nothing left behind by {entry.id} ({entry.title})", printed(left)[:SHOWN])
@@ -218,7 +218,7 @@ class Campaign:
             answer = self._session.call("list_groups", self._roles.bystander, **page)
             longest = max(longest, answer.seconds)
             honest = self._send(self._runs.request(self._roles.bystander, HONEST, params={"n": 7}))
-            with charging(self._isolated):
+            with blaming(self._isolated):
                 if not same({"n": 7}, self._result(honest)):
                     raise Mismatch("what an honest run returns", honest.text[:SHOWN], honest.exchange)
         return longest

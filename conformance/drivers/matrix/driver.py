@@ -129,7 +129,7 @@ class Matrix:
     def _failure(self) -> Departure:
         first, *others = self._wrong
         problem = self._wrong[first]
-        problem.charge(sorted({_contradicted(cell) for cell in self._wrong}))
+        problem.blame(sorted({_contradicted(cell) for cell in self._wrong}))
         problem.expected = f"{problem.expected} by {first.told}: {self._run.cells[first.id].reason}"
         if others:
             more = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""

@@ -68,7 +68,7 @@ class Compiled:
             problem.step = problem.step or self.label
             if isinstance(problem, Departure) and not problem.judged and self.judges is not None:
                 changed = isinstance(problem, StateChanged)
-                problem.charge(broken_by_change(self.judges) if changed else self.judges)
+                problem.blame(broken_by_change(self.judges) if changed else self.judges)
             raise
         if self.id and self.call:
             run.accepted[self.id] = Accepted(self.call)

@@ -8,7 +8,7 @@ import pytest
 
 from conformance.drivers.hostile import driver as hostile
 from conformance.drivers.hostile.driver import Campaign, Entry, entries
-from conformance.drivers.sections import charging
+from conformance.drivers.sections import blaming
 from conformance.problems import Mismatch, NoAnswerInTime
 
 
@@ -44,10 +44,10 @@ class Departing(Quiet):
     def _attack(self, entry: Entry) -> None:
         first, second = entries()[:2]
         if entry == first:
-            with charging(["EXEC-330"]):
+            with blaming(["EXEC-330"]):
                 raise NoAnswerInTime("that it ends", "it did not")
         if entry == second:
-            with charging(["EXEC-270"]):
+            with blaming(["EXEC-270"]):
                 raise Mismatch("nothing left behind", "a global")
 
 
