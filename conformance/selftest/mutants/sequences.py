@@ -188,7 +188,7 @@ def late_keys_run_nothing(node: Node) -> None:
 @mutant("CHAIN-050", also="GRPLIFE-040 GRPLIFE-050 LIST-170")
 def group_lists_outlive_updates_on_the_chain(node: Node) -> None:
     """List what a group held when its list was read, if only the admin wallet's `updateGroup` changed it since then."""
-    contract, read = node.accounts, dict[object, list[object]]()
+    contract, read, over_http = node.accounts, dict[object, list[object]](), list[object]()
 
     def writes(account: int) -> int:
         logs = node.chain.logs(contract.address, 0, node.chain.block_number())
@@ -197,14 +197,14 @@ def group_lists_outlive_updates_on_the_chain(node: Node) -> None:
 
     def listing(name: str) -> Callable[..., list[object]]:
         def items(original: Callable[..., list[object]], account: int, *asked: int) -> list[object]:
-            found = original(account, *asked)
-            return read.setdefault((name, account, writes(account), *asked), found)
+            seen = (name, account, writes(account), len(over_http), *asked)
+            return read.setdefault(seen, original(account, *asked))
 
         return items
 
     def update(write: Write, *arguments: object) -> None:
         write(*arguments)
-        read.clear()
+        over_http.append(arguments)
 
     for name in ("wallets_in_group", "actions_in_group"):
         wrap(contract, name, listing(name))
