@@ -233,12 +233,7 @@ def admin_writes(judge: Judge, node: Node) -> None:
     "admin-writes-usage-keys",
     requirements=["CHAIN-090"],
     needs=NEEDS,
-    uses=[
-        {"auth.usage_key_permission.lists": "any_key"},
-        {"auth.usage_key_permission.list_api_keys": "any_key"},
-        "wire.list_items.fields.usage_key.name",
-        "wire.list_items.fields.usage_key.description",
-    ],
+    uses=[{"auth.usage_key_permission.lists": "any_key"}],
 )
 def admin_writes_usage_keys(judge: Judge, node: Node) -> None:
     """The admin wallet attaches, changes and removes usage keys."""
@@ -247,16 +242,16 @@ def admin_writes_usage_keys(judge: Judge, node: Node) -> None:
     key = node.minting.usage_key(account.admin)
     node.minting.register(account, key)
 
-    def must_be_listed(name: str, description: str) -> None:
+    def must_be_recorded(name: str, description: str) -> None:
         with judge():
-            listed = node.usage_keys.list(key.key)
-            judge.items(listed, [{"name": name, "description": description}], "the usage keys that the node lists")
+            records = node.contract.items("list_usage_api_keys", account.hash)
+            judge.items(records, [{"name": name, "description": description}], "the usage keys in the contract")
 
     created = Permissions(can_create_groups=True).arguments
     write("set_usage_api_key", key.hash, node.session.stated(NEVER), BALANCE, "named", "d", *created)
-    must_be_listed("named", "d")
+    must_be_recorded("named", "d")
     write("update_usage_api_key_metadata", key.hash, "renamed", "e")
-    must_be_listed("renamed", "e")
+    must_be_recorded("renamed", "e")
     changed = Permissions(can_delete_groups=True, manage_ipfs_ids_in_groups=[0])
     write("update_usage_api_key", key.hash, "changed", "f", *changed.arguments)
     lists = node.session.request("list_groups", key.key, **one_item_page(node.session))
