@@ -119,16 +119,21 @@ def quoted(text: str, limit: int = 80) -> str:
     return shown.encode("utf-8", "backslashreplace").decode()
 
 
-def document(request: Request, status: int, code: str, detail: str, headers: dict[str, str] | None = None) -> Response:
-    """A problem document (`application/problem+json`) whose `instance` is the request's id."""
-    body = {
+def members(status: int, code: str, detail: str, instance: str) -> dict[str, object]:
+    """The members of a problem document (RFC 9457), and `code`."""
+    return {
         "type": "about:blank",
         "title": http.HTTPStatus(status).phrase,
         "status": status,
         "detail": detail[:DETAIL_LIMIT],
         "code": code,
-        "instance": request.scope["request_id"],
+        "instance": instance,
     }
+
+
+def document(request: Request, status: int, code: str, detail: str, headers: dict[str, str] | None = None) -> Response:
+    """A problem document (`application/problem+json`) whose `instance` is the request's id."""
+    body = members(status, code, detail, request.scope["request_id"])
     if own_path(request.scope).startswith(STRIPE_PATHS):
         body["error"] = {"type": "invalid_request_error" if status < 500 else "api_error", "message": body["detail"]}
     return Response(json.dumps(body, ensure_ascii=False), status, headers, media_type=MEDIA_TYPE)

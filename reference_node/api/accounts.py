@@ -9,7 +9,7 @@ from fastapi import APIRouter, Response
 
 from reference_node.api.access import CallerOf, NodeOf, PresentedSecret, WriteOf
 from reference_node.api.answers import CreatedAccount, CreatedUsageKey, Success, UsageKeyItem
-from reference_node.api.openapi import key_read, key_write, problems
+from reference_node.api.openapi import BODY, key_read, key_write, problems
 from reference_node.api.requests import (
     NamedUsageKey,
     NewAccount,
@@ -27,7 +27,7 @@ from reference_node.strict_json import Json
 router = APIRouter(route_class=StrictRoute, tags=["Account and key management"])
 
 
-@router.post("/new_account", response_model=CreatedAccount, responses=problems(400, 413, 422, 503))
+@router.post("/new_account", response_model=CreatedAccount, responses=problems(*BODY, 422, 503))
 def new_account(body: NewAccount, node: NodeOf) -> Response:
     """Create an account in API mode. It is free, since there is no account to charge yet."""
     secret = new_secret()

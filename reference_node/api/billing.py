@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from reference_node.api.access import NodeOf
 from reference_node.api.answers import Balance, PaymentSecret, StripeConfig, Success
-from reference_node.api.openapi import key_read, problems
+from reference_node.api.openapi import BODY, key_read, problems
 from reference_node.api.requests import ConfirmedPayment, NewPaymentIntent
 from reference_node.api.route import StrictRoute, answer, success
 from reference_node.api.wallet_auth import BillingWallet, billing_credentials, check_still_holds, wallet_of
@@ -33,7 +33,7 @@ def balance(request: Request, node: NodeOf) -> Response:
     return answer({"balance_cents": cents, "balance_display": f"${cents // 100}.{cents % 100:02}"})
 
 
-@router.post("/create_payment_intent", response_model=PaymentSecret, responses=key_read(400, 403, 413))
+@router.post("/create_payment_intent", response_model=PaymentSecret, responses=key_read(*BODY, 403))
 async def create_payment_intent(
     body: NewPaymentIntent, wallet: BillingWallet, request: Request, node: NodeOf
 ) -> Response:
@@ -50,7 +50,7 @@ async def create_payment_intent(
     return answer({"client_secret": secret})
 
 
-@router.post("/confirm_payment", response_model=Success, responses=key_read(400, 402, 403, 404, 413))
+@router.post("/confirm_payment", response_model=Success, responses=key_read(*BODY, 402, 403, 404))
 async def confirm_payment(body: ConfirmedPayment, wallet: BillingWallet, node: NodeOf) -> Response:
     """Credit a payment that has succeeded. Confirming it again changes nothing."""
     payments = _payments(node)

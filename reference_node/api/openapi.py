@@ -26,6 +26,9 @@ MEANINGS = {
     503: "The chain, the sandbox or the payment provider is unavailable or busy: nothing was changed or charged.",
 }
 
+BODY = (400, 413)
+"""The statuses by which any endpoint may refuse the body of a request."""
+
 LINKS = {
     "/add_group": ("group_id", ("update_group", "remove_group", "add_pkp_to_group", "add_action_to_group")),
     "/add_usage_api_key": (
@@ -66,7 +69,7 @@ def key_read(*more: int) -> Responses:
 
 def key_write(*more: int, body: bool = True) -> Responses:
     """The problems that every management write may answer."""
-    return problems(401, 402, 403, 422, 503, *more, *((400, 413) if body else ()))
+    return problems(401, 402, 403, 422, 503, *more, *(BODY if body else ()))
 
 
 def describe(app: FastAPI) -> None:

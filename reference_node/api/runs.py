@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 
 from reference_node.api.access import CallerOf, NodeOf
 from reference_node.api.answers import RunOutcome
-from reference_node.api.openapi import problems
+from reference_node.api.openapi import BODY, problems
 from reference_node.api.requests import RunRequest
 from reference_node.api.route import StrictRoute
 from reference_node.sandbox import RunResult
@@ -32,7 +32,7 @@ def branded_router(slug: str) -> APIRouter:
         f"/{slug}_action",
         name="run_action",
         response_model=RunOutcome,
-        responses=problems(400, 401, 402, 403, 413, 422, 503),
+        responses=problems(*BODY, 401, 402, 403, 422, 503),
     )
     async def run_action(body: RunRequest, request: Request, caller: CallerOf, node: NodeOf) -> Response:
         """Run JavaScript in the sandbox. Each started second is charged; a refused run is free."""

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Response
 
 from reference_node.api.access import NodeOf, WriteOf
 from reference_node.api.answers import MintedUsageKey, MintedWallet, Success
-from reference_node.api.openapi import key_write, problems
+from reference_node.api.openapi import BODY, key_write, problems
 from reference_node.api.requests import AddUsageKeyRequest, ConvertRequest, CreateWalletRequest
 from reference_node.api.route import StrictRoute, answer, success
 from reference_node.fields import hash_text
@@ -20,7 +20,7 @@ from reference_node.strict_json import Json
 router = APIRouter(route_class=StrictRoute, tags=["Wallet-signed endpoints"])
 
 
-@router.post("/create_wallet_with_signature", response_model=MintedWallet, responses=problems(400, 413, 422, 503))
+@router.post("/create_wallet_with_signature", response_model=MintedWallet, responses=problems(*BODY, 422, 503))
 def create_wallet_with_signature(body: CreateWalletRequest, node: NodeOf) -> Response:
     """Derive a new wallet (PKP). It belongs to no account until it is registered on-chain. Needs no key."""
     node.signer(body.typed_data, body.signature, Flow.CREATE_WALLET)
@@ -28,7 +28,7 @@ def create_wallet_with_signature(body: CreateWalletRequest, node: NodeOf) -> Res
     return answer(minted)
 
 
-@router.post("/add_usage_api_key_with_signature", response_model=MintedUsageKey, responses=problems(400, 413, 422, 503))
+@router.post("/add_usage_api_key_with_signature", response_model=MintedUsageKey, responses=problems(*BODY, 422, 503))
 def add_usage_api_key_with_signature(body: AddUsageKeyRequest, node: NodeOf) -> Response:
     """Derive a new usage key. It has no permissions until an account's admin wallet attaches it. Needs no key."""
     node.signer(body.typed_data, body.signature, Flow.ADD_USAGE_API_KEY)

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from reference_node.api.access import CallerOf, NodeOf, WriteOf
 from reference_node.api.answers import ActionItem, CreatedWallet, Success, WalletItem
-from reference_node.api.openapi import key_read, key_write, problems
+from reference_node.api.openapi import BODY, key_read, key_write, problems
 from reference_node.api.requests import (
     ActionLabels,
     NamedAction,
@@ -101,7 +101,7 @@ def branded_router(slug: str) -> APIRouter:
         f"/get_{slug}_action_ipfs_id",
         name="get_action_ipfs_id",
         response_model=str,
-        responses=problems(400, 413, 422),
+        responses=problems(*BODY, 422),
     )
     def get_action_ipfs_id(code: Annotated[str, Body(), Field(strict=True)]) -> Response:
         """The CID that `ipfs add` computes for a file with this code. The body is a JSON string. Needs no key."""

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import RequestResponseCycle
 from uvicorn.server import ServerState
 
-from reference_node.problems import MEDIA_TYPE
+from reference_node.problems import MEDIA_TYPE, members
 from reference_node.serving.aborting import AbortingProtocol
 from reference_node.serving.connections import Connections, Phase
 from reference_node.serving.http_framing import StrictConnection
@@ -235,14 +235,7 @@ class NodeProtocol(AbortingProtocol):
 
     def _problem(self, status: HTTPStatus, code: str, detail: str) -> bytes:
         request_id = str(uuid.uuid4())
-        body = {
-            "type": "about:blank",
-            "title": status.phrase,
-            "status": status,
-            "detail": detail,
-            "code": code,
-            "instance": request_id,
-        }
+        body = members(status, code, detail, request_id)
         headers = [("content-type", MEDIA_TYPE), ("x-request-id", request_id), ("connection", "close")]
         parts = (
             h11.Response(status_code=status, headers=headers, reason=status.phrase),
