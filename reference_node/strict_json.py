@@ -81,11 +81,18 @@ def _too_large() -> TooLarge:
     return TooLarge("body-too-large", f"the body is over {BODY_LIMIT} bytes: send less")
 
 
-def require_json(content_type: str | None) -> None:
-    """Refuse a body that does not call itself `application/json` in UTF-8."""
+def is_json(content_type: str | None) -> bool:
+    """Whether a body calls itself `application/json` in UTF-8."""
     media_type, _, parameters = (content_type or "").partition(";")
     charset = _CHARSET.search(parameters)
-    if media_type.strip().lower() != "application/json" or (charset and charset[1].lower() not in {"utf-8", "utf8"}):
+    return media_type.strip().lower() == "application/json" and (
+        charset is None or charset[1].lower() in {"utf-8", "utf8"}
+    )
+
+
+def require_json(content_type: str | None) -> None:
+    """Refuse a body that does not call itself `application/json` in UTF-8."""
+    if not is_json(content_type):
         raise BadRequest("content-type-not-json", "send the body with the header Content-Type: application/json")
 
 

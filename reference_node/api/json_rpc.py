@@ -13,7 +13,7 @@ from reference_node.api.access import NodeOf
 from reference_node.chain.evm_calls import BringsOwnCode, OutOfTurn
 from reference_node.chain.rpc import Answering
 from reference_node.problems import Busy, NotFound, UnsupportedMediaType
-from reference_node.strict_json import read_body
+from reference_node.strict_json import is_json, read_body
 
 router = APIRouter()
 
@@ -79,6 +79,5 @@ def _require_room(threads: CapacityLimiter) -> None:
 
 def _require_json(request: Request) -> None:
     """Refuse forms and plain text, which any web page may send without a CORS preflight."""
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if media_type != "application/json":
+    if not is_json(request.headers.get("content-type")):
         raise UnsupportedMediaType("not-json", "POST JSON-RPC with the header Content-Type: application/json")
