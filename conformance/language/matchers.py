@@ -65,7 +65,7 @@ def compile_matcher(raw: JsonValue, context: CompileContext) -> Matcher:
         return _equals(raw, context)
     named = raw.keys() & OPERATORS.keys()
     if not named:
-        return _equals(raw, context) if _is_near_miss(raw, context) else _compile_members(raw, context)
+        return _equals(raw, context) if _report_near_misses(raw, context) else _compile_members(raw, context)
     others = raw.keys() - named
     if others:
         other = sorted(others)[0]
@@ -96,8 +96,11 @@ def _compile_members(raw: dict[str, JsonValue], context: CompileContext) -> Matc
     return match
 
 
-def _is_near_miss(raw: dict[str, JsonValue], context: CompileContext) -> bool:
-    """Report names that look like matchers and are none: read as member names, they might hold on every node."""
+def _report_near_misses(raw: dict[str, JsonValue], context: CompileContext) -> bool:
+    """Report names that look like matchers and are none, and say whether there were any.
+
+    Read as member names, they might hold on every node.
+    """
     faults = len(context.faults)
     members = context.vocabulary.members | (
         context.shape.members.keys() if isinstance(context.shape, Object) else set()

@@ -63,7 +63,7 @@ NO_CHOICES = (
     "attestation.pccs_url",
     "attestation.root_certificate",
 )
-"""How the keys begin by which no node differs from another in what it does: where things are, and what is offered."""
+"""How the keys begin that say where things are and what is offered, and nothing about what the node does."""
 
 
 class Accounts(Section):

@@ -17,8 +17,8 @@ from conformance.verdict import CellVerdict, Exchange, Failure, Outcome, Verdict
 
 SHOWN_CELLS = 6
 SHOWN_STATEMENTS = 3
-A_SCREEN = 25
-"""Lines of a report; a long story is told by fewer of its steps."""
+MOST_LINES = 25
+"""Lines of a case's failure; a long story is told by fewer of its steps, as few as `LEAST_STEPS`."""
 LONGEST, LONGEST_OTHERS = 400, 160
 """Characters of an expectation or an answer, and of the failures beside the first; results.json has all of them."""
 
@@ -41,7 +41,7 @@ def explain(outcome: Outcome | CaseResult, command: str, order: Sequence[str] = 
     for most in range(MOST_STEPS, LEAST_STEPS - 1, -1):
         led = story_of(failure, most)
         lines = [*_lines(outcome, led, order, also), "", f"  again: {command}"]
-        if len(lines) <= A_SCREEN:
+        if len(lines) <= MOST_LINES:
             break
     return "\n".join(map(plain, lines))
 

@@ -47,8 +47,10 @@ REQUEST, OF_REFUSALS = 2, 4
 """Parts of a key that are the request, and parts of the key of a refusal: the request, then what came."""
 MANY_REQUESTS = 3
 """From so many different requests with the same refusal on, the refusal is their common cause."""
-SHOWN_OTHERS = 3
+NAMED_REQUESTS = 3
 """How many further requests a headline names that were answered with the same server fault."""
+NAMED_WAITING = 3
+"""How many of the cases that wait for a failed one are named."""
 SHOWN = 160
 """How many characters of an answer a headline shows."""
 LONGEST = 400
@@ -135,8 +137,8 @@ def _headline(members: Sequence[Outcome]) -> str:
     met = [one.failure.exchange for one in members if one.failure and one.failure.exchange]
     first, *others = dict.fromkeys(f"{one.method} {urlsplit(one.url).path}" for one in met)
     if exchange.status is not None and exchange.status >= 400:
-        more = f" and {len(others) - SHOWN_OTHERS} more" if len(others) > SHOWN_OTHERS else ""
-        requests = f"{', '.join([first, *others[:SHOWN_OTHERS]])}{more}"
+        more = f" and {len(others) - NAMED_REQUESTS} more" if len(others) > NAMED_REQUESTS else ""
+        requests = f"{', '.join([first, *others[:NAMED_REQUESTS]])}{more}"
         return f"{requests} {'answer' if others else 'answers'} {exchange.status}: {_shown(exchange)}"
     got = OF_BLOCKED.sub("", failure.got)
     return f"{first}: expected {cut(failure.expected, LONGEST)}; got {cut(got, LONGEST)}"
@@ -182,7 +184,7 @@ def waiting(results: Results) -> Mapping[str, Sequence[str]]:
 
 def counted_waiting(cases: Sequence[str]) -> str:
     """How many cases wait for one that failed, in words."""
-    shown, more = cases[:SHOWN_OTHERS], len(cases) - SHOWN_OTHERS
+    shown, more = cases[:NAMED_WAITING], len(cases) - NAMED_WAITING
     listed = ", ".join([*shown, *([f"{more} more"] if more > 0 else [])])
     return f"{len(cases)} {'case waits' if len(cases) == 1 else 'cases wait'} for this: {listed}"
 

@@ -35,7 +35,7 @@ class Matter(StrEnum):
     REFUSED_REQUESTS = "refused requests"
     """What a refused request does and answers."""
     REJECTION = "rejection"
-    """That a request is refused: one that is refused, and does something all the same, breaks others."""
+    """That a request is refused, and no more: a refused request that changes state breaks other statements."""
     UNCHANGED_STATE = "unchanged state"
     """That a refused request changes nothing."""
     NO_SUCCESS = "no success"

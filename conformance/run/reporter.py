@@ -24,8 +24,8 @@ SECONDS_BETWEEN_LINES = 15.0
 NARROWEST = 100
 """Columns that the report takes even where the terminal has fewer."""
 LEAST_SHARE = 0.05
-"""The share of a run from which the time that is left is told: before, it is that of the first case, which is slow."""
-A_SCREEN = 40
+"""The share of a run before which no time that is left is told: the first case is slow, and would mislead."""
+LINES_IN_FULL = 40
 """Lines of the cases that are told in full; the others have a line each below the statements that they break."""
 RULE = "-"
 WORDS = {
@@ -99,7 +99,7 @@ class Count:
 
 
 def _told(cost: Cost) -> str:
-    """For example ``6,300 requests; 1,700 cents by the profile's prices; 8,100 cents of credit to buy``."""
+    """For example ``6,300 requests; 1,700 cents by the usual prices; 8,100 cents of credit to buy``."""
     parts = [f"{_rounded(cost.requests)} requests"]
     parts += [f"{_rounded(cost.charged_cents)} cents by the usual prices"] * bool(cost.charged_cents)
     parts += [f"{_rounded(cost.bought_cents)} cents of credit to buy"] * bool(cost.bought_cents)
@@ -242,7 +242,7 @@ class Reporter:
         for case, text in self._in_order():
             height = text.count("\n") + 2
             outcome = self._outcomes.get(case)
-            is_short_of_room = bool(told) and lines + height > A_SCREEN
+            is_short_of_room = bool(told) and lines + height > LINES_IN_FULL
             if outcome and (is_short_of_room or (has_left_out and outcome.verdict is Verdict.INCONCLUSIVE)):
                 has_left_out = True
                 continue

@@ -43,7 +43,7 @@ from conformance.values.json_values import MISSING, printed, printed_json, same
 RefusalClass = Literal["any", section.RefusalClass]
 """A kind of refusal: the profile's `errors.status_codes` gives its statuses; `any` is each 4xx but 402 and 429."""
 REFUSAL_CLASSES: frozenset[str] = frozenset(get_args(RefusalClass))
-NEVER_BY_CHANCE = frozenset({402, 429})
+NOT_ABOUT_THE_REQUEST = frozenset({402, 429})
 """Lack of credit and throttling say nothing about the request, so the open classes exclude them."""
 SAID_BY_REFUSALS_TOO = frozenset({"logs"})
 """Members of a success that a refusal may hold: a run that is refused at its wallet call has logs already."""
@@ -88,7 +88,7 @@ def _statuses(name: str, profile: Profile) -> frozenset[int]:
     stated: tuple[int, ...] | None = None if name == "any" or codes is None else getattr(codes, name)
     if stated is not None:
         return frozenset(stated)
-    return frozenset(range(400, 500)) - (NEVER_BY_CHANCE - ({402} if name == "insufficient_credit" else set()))
+    return frozenset(range(400, 500)) - (NOT_ABOUT_THE_REQUEST - ({402} if name == "insufficient_credit" else set()))
 
 
 # --------------------------------------------------------------------------------------------------------- the rule

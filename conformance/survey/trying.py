@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import product
 from urllib.parse import urlencode
 
@@ -88,12 +89,23 @@ def clean_up(trial: Trial) -> None:
             trial.post("remove_group", {"group_id": str(number_of(group))})
 
 
-def _named(
-    trial: Trial, path: str, key: str | None, fixed: dict[str, JsonValue], usual: tuple[str, str]
-) -> dict[str, JsonValue] | None:
-    """The members for name and description: those that the node describes, or else that it takes.
+@dataclass(frozen=True)
+class Made:
+    """How something was made that has a name and a description."""
 
-    Without a description a request without the name must be refused, or the accepted one proves nothing.
+    answer: Answer
+    name: str
+    """The member of the request that takes the name."""
+    description: str
+
+
+def _make_with_labels(
+    trial: Trial, path: str, key: str | None, fixed: dict[str, JsonValue], usual: tuple[str, str]
+) -> Made | None:
+    """Make something with the members for name and description that the node describes, or else that it takes.
+
+    The node may have refused it for lack of credit alone. Without a description of the node's API, a request without
+    the name must be refused, or the accepted one proves nothing.
     """
     label = trial.label
     described = trial.notes.api.labels(path) if trial.notes.api else None
@@ -102,7 +114,7 @@ def _named(
         answer = trial.ask.post(path, key, body={**fixed, name: label, description: f"of {label}"})
         if answer.accepted or answer.status == OUT_OF_CREDIT:
             trial.note_name(path, label)
-            return {"": value_of(answer), "name": name, "description": description, "status": answer.status}
+            return Made(answer, name, description)
     pairs = [usual, *((a, b) for a, b in product(NAMES, DESCRIPTIONS) if (a, b) != usual)]
     for name, description in pairs:
         if (answer := trial.ask.post(path, key, body={**fixed, description: label})).accepted:
@@ -111,20 +123,20 @@ def _named(
             answer = trial.ask.post(path, key, body={**fixed, name: label, description: f"of {label}"})
         if answer.accepted or answer.status == OUT_OF_CREDIT:
             trial.note_name(path, label)
-            return {"": value_of(answer), "name": name, "description": description, "status": answer.status}
+            return Made(answer, name, description)
         if answer.status in {401, 403, 404, 429}:
             return None
     return None
 
 
 def _make_account(trial: Trial) -> None:
-    made = _named(trial, "new_account", None, {}, ("account_name", "account_description"))
-    answer = made[""] if made else None
+    made = _make_with_labels(trial, "new_account", None, {}, ("account_name", "account_description"))
+    answer = value_of(made.answer) if made else None
     if made is None or not isinstance(answer, dict) or not isinstance(answer.get("api_key"), str):
         trial.notes.doubt(ACCOUNT, "no account could be made with the usual names, nor with those of openapi.json")
         return
-    for member in ("name", "description"):
-        trial.notes.see(f"wire.new_account.fields.account_{member}", made[member], "an account was made with it")
+    for member, name in (("name", made.name), ("description", made.description)):
+        trial.notes.see(f"wire.new_account.fields.account_{member}", name, "an account was made with it")
     described = trial.notes.api.labels("new_account") if trial.notes.api else None
     if described and described[2]:
         trial.notes.see("wire.new_account.fields.email", described[2], "openapi.json describes it")
@@ -135,8 +147,8 @@ def _make_account(trial: Trial) -> None:
 def _make_groups(trial: Trial) -> bool:
     """Create some groups. False where none can be created."""
     lists: dict[str, JsonValue] = {"pkp_ids_permitted": [], "cid_hashes_permitted": []}
-    made = _named(trial, "add_group", trial.key, lists, ("group_name", "group_description"))
-    if made is not None and made["status"] == OUT_OF_CREDIT:
+    made = _make_with_labels(trial, "add_group", trial.key, lists, ("group_name", "group_description"))
+    if made is not None and made.answer.status == OUT_OF_CREDIT:
         trial.notes.doubt(
             "accounts.credits", "a new account cannot pay for a group: `bought`, or null where it never can"
         )
@@ -145,13 +157,12 @@ def _make_groups(trial: Trial) -> bool:
         trial.notes.doubt("wire.add_group.fields.group_name", "no group could be made with the usual names")
         return False
     trial.notes.see("accounts.credits", "granted", "a new account makes a group")
-    names = (str(made["name"]), str(made["description"]))
-    for member, name in zip(("name", "description"), names, strict=True):
+    for member, name in (("name", made.name), ("description", made.description)):
         trial.notes.see(f"wire.add_group.fields.group_{member}", name, "a group was made with it")
-    trial.group_names = names
+    trial.group_names = (made.name, made.description)
     for number in range(1, GROUPS):
         trial.add_group(f"{trial.label} {number}")
-    _group_answer(trial, made[""])
+    _group_answer(trial, value_of(made.answer))
     _group_id_sent(trial)
     return True
 

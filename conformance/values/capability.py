@@ -1,4 +1,7 @@
-"""What a node can offer: the names that a profile states and that statements and cases need."""
+"""What a node can offer: a profile claims it (`capabilities`), and a case may need it (`needs`).
+
+A case whose need is not claimed is not offered (`conformance.run.offered`).
+"""
 
 from typing import Literal
 

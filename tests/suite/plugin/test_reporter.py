@@ -11,7 +11,7 @@ from rich.console import Console
 from conformance.run import reporter
 from conformance.run.costs import Cost
 from conformance.run.items import RUNNING
-from conformance.run.reporter import A_SCREEN, MOST_INCONCLUSIVE, SECONDS_BETWEEN_LINES, Count, Reporter
+from conformance.run.reporter import LINES_IN_FULL, MOST_INCONCLUSIVE, SECONDS_BETWEEN_LINES, Count, Reporter
 from conformance.verdict import Outcome, Verdict
 
 
@@ -155,7 +155,7 @@ def test_failure_is_named_at_once_and_explained_at_the_end(clock: Clock) -> None
 
 
 def test_nothing_inconclusive_is_explained_where_a_failure_has_no_room(clock: Clock) -> None:
-    lines = "\nline" * (A_SCREEN - 2)
+    lines = "\nline" * (LINES_IN_FULL - 2)
     cases = {"p::a": Verdict.FAIL, f"p::b{lines}": Verdict.FAIL, "p::c": Verdict.INCONCLUSIVE, "p::d": Verdict.FAIL}
     run = Run(clock, *cases)
     for case, verdict in cases.items():

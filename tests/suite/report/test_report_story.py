@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from made_runs import EXCHANGE
 
-from conformance.report.case_text import A_SCREEN, explain
+from conformance.report.case_text import MOST_LINES, explain
 from conformance.report.difference import difference
 from conformance.report.story import LEAST_STEPS, MOST_STEPS, story
 from conformance.report.telling import in_short
@@ -688,7 +688,7 @@ def test_long_story_leaves_steps_out_so_that_the_report_fits_on_a_screen() -> No
     conversation = Conversation((ALICE, ADDED, *between, writes[-1]), names={"GROUP_2": "1"})
     failure = Failure("steps[3]", "a group", "[]", EXCHANGE, conversation=conversation)
     lines = explain(Outcome("p::c", "A title.", ("A-010",) * 4, Verdict.FAIL, failure=failure), "again").splitlines()
-    assert len(lines) <= A_SCREEN
+    assert len(lines) <= MOST_LINES
     assert lines[-1] == "  again: again"
     assert len([line for line in lines if line.startswith("  alice: ")]) > LEAST_STEPS
 
