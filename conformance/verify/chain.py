@@ -174,17 +174,22 @@ def _check_status(verdict: TcbVerdict, policy: Policy, where: str) -> None:
 
 def _check_ages(verdict: TcbVerdict, collateral: Collateral, policy: Policy, at: int, where: str) -> None:
     """Neither a level that was reached nor what describes the levels is older than the policy allows."""
-    for date in verdict.dates if policy.most_tcb_age is not None else ():
-        try:
-            age = at - unix_seconds(date)
-        except ValueError as problem:
-            raise Fault("tcb-age", f"tcbDate: {problem}", WHERE) from problem
-        if not 0 <= age <= (policy.most_tcb_age or 0):
-            raise Fault("tcb-age", f"the TCB level is of {date}; judged for {when(at)}", where)
+    if policy.most_tcb_age is not None:
+        for date in verdict.dates:
+            _check_age_of_level(date, policy.most_tcb_age, at, where)
     for signed in (collateral.signed_tcb_info, collateral.signed_qe_identity):
         if policy.most_collateral_age is not None and at - signed.issued > policy.most_collateral_age:
             issued = f"issued {when(signed.issued)}, judged for {when(at)}"
             raise Fault("collateral-age", issued, signed.where)
+
+
+def _check_age_of_level(date: str, most: int, at: int, where: str) -> None:
+    try:
+        age = at - unix_seconds(date)
+    except ValueError as problem:
+        raise Fault("tcb-age", f"tcbDate: {problem}", WHERE) from problem
+    if not 0 <= age <= most:
+        raise Fault("tcb-age", f"the TCB level is of {date}; judged for {when(at)}", where)
 
 
 def _check_header(quote: Quote, where: str) -> None:

@@ -49,8 +49,8 @@ CLAIMED = (
     "wallet_signed",
     "attestation",
 )
-"""What a sham claims to offer: all that needs no second server (TLS, DNS) and no further control of the node. No pack is
-left out."""
+"""What a sham claims to offer: all that needs no second server (TLS, DNS) and no further control of the node. No pack
+is left out."""
 
 START_SECONDS = 20.0
 
