@@ -46,19 +46,18 @@ class Explanations:
         `beside`: another write was under way.
         """
         reasons = self.steps.rules.reasons(act, state.world)
-        if reasons is None or not reasons:
-            if accepted:
-                return self.steps.after(act, state)
-            return state if reasons is None or (beside and status in self._conflict) else None
-        if accepted and beside and {reason.name for reason in reasons} <= SAME_AGAIN:
+        if reasons is None:  # the model cannot tell: either answer explains itself
+            return self.steps.after(act, state) if accepted else state
+        if accepted and (not reasons or (beside and {reason.name for reason in reasons} <= SAME_AGAIN)):
             return self.steps.after(act, state)
+        if not reasons:  # nothing forbids it: only another write explains a refusal
+            return state if beside and status in self._conflict else None
         classes = {name for reason in reasons for name in reason.classes}
-        absent = act.operation in DELETIONS and all("not_found" in reason.classes for reason in reasons)
-        stated = self.session.target.profile_value(DELETE_ABSENT) if absent else None
-        if absent and (stated not in REFUSAL_CLASSES or beside) and (accepted or stated is None):
-            return state
-        if stated in REFUSAL_CLASSES:
-            classes.add(printed(stated))
+        if act.operation in DELETIONS and all("not_found" in reason.classes for reason in reasons):
+            stated = self.session.target.profile_value(DELETE_ABSENT)
+            if stated is None or (accepted and (stated not in REFUSAL_CLASSES or beside)):
+                return state  # it deletes what is not there
+            classes |= {printed(stated)} & REFUSAL_CLASSES
         refused = not accepted and (status in self._statuses(classes) or (beside and status in self._conflict))
         return state if refused else None
 
