@@ -62,10 +62,10 @@ def compile_matcher(raw: JsonValue, context: CompileContext) -> Matcher:
         items = [compile_matcher(item, inside.at(index)) for index, item in enumerate(raw)]
         return _each_in_order(items, compile_words(raw, inside))
     if not isinstance(raw, dict) or not raw:
-        return _equals(raw, context)
+        return equality(raw, context)
     named = raw.keys() & OPERATORS.keys()
     if not named:
-        return _equals(raw, context) if _report_near_misses(raw, context) else _compile_members(raw, context)
+        return equality(raw, context) if _report_near_misses(raw, context) else _compile_members(raw, context)
     others = raw.keys() - named
     if others:
         other = sorted(others)[0]
@@ -147,12 +147,13 @@ def _each_in_order(matchers: list[Matcher], words: Words) -> Matcher:
     return match
 
 
-def _equals(raw: JsonValue, context: CompileContext) -> Matcher:
+def equality(raw: JsonValue, context: CompileContext, words: str = "") -> Matcher:
+    """Compile a matcher for exactly this value, which a failure says behind `words`."""
     template = compile_value(raw, context)
 
     def match(value: object, scope: Scope) -> Difference | None:
         wanted = template(scope)
-        return None if same(wanted, value) else Difference(printed_json(wanted), value)
+        return None if same(wanted, value) else Difference(f"{words}{printed_json(wanted)}", value)
 
     return match
 

@@ -7,13 +7,13 @@ from collections.abc import Callable
 
 from pydantic import JsonValue
 
-from conformance.language.matchers import OPERATORS, Difference, Maker, Matcher, compile_matcher, item_of
+from conformance.language.matchers import OPERATORS, Difference, Maker, Matcher, compile_matcher, equality, item_of
 from conformance.language.scope import Scope
 from conformance.language.shapes import Object, Scalar, described
 from conformance.language.templates import CompileContext, compile_value, shape_of
 from conformance.language.words import compile_words
 from conformance.problems import BadShape
-from conformance.values.json_values import printed_json, same
+from conformance.values.json_values import printed_json
 
 JSON_TYPES: dict[str, type | tuple[type, ...]] = {
     "integer": int,
@@ -38,13 +38,7 @@ def named(name: str) -> Callable[[Maker], Maker]:
 @named("equals")
 def equals(raw: JsonValue, context: CompileContext) -> Matcher:
     """Exactly this value: an object may have no other members."""
-    template = compile_value(raw, context)
-
-    def match(value: object, scope: Scope) -> Difference | None:
-        wanted = template(scope)
-        return None if same(wanted, value) else Difference(f"exactly {printed_json(wanted)}", value)
-
-    return match
+    return equality(raw, context, "exactly ")
 
 
 @named("matches")

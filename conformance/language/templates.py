@@ -45,9 +45,7 @@ class CompileContext:
 
     def elsewhere(self, place: Place) -> CompileContext:
         """Another place of the pack, with the same names and info."""
-        return CompileContext(
-            self.document, self.vocabulary, place, self.names, self.info, self.faults, self.shapes, self.shape
-        )
+        return replace(self, place=place)
 
     def of(self, shape: Shape) -> CompileContext:
         """The same place, where a matcher is applied to a value of this shape."""
