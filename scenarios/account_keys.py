@@ -20,7 +20,7 @@ from conformance.service.derivations import (
 from conformance.service.lists import IN_GROUP, first_page, one_item_page, read_pages, unchanged_list
 from conformance.service.near_keys import images, near_keys, spelt
 from conformance.service.node import Node
-from conformance.service.refusal import Refusals, must_refuse, was_accepted
+from conformance.service.refusal import NO_KEY, Refusals, must_refuse, was_accepted
 from conformance.service.secrecy import distinct_bytes, must_hide, shared_prefix
 from conformance.service.secrets_search import witnessed
 from conformance.service.usage_keys import ALL_PERMISSIONS, Permissions
@@ -175,7 +175,6 @@ def wallet_address_of_each_account(judge: Judge, node: Node) -> None:
 
 
 HEADERS = ("x-api-key", "bearer")
-NO_KEY = ("unauthenticated", "malformed", "invalid")
 
 
 @case("altered-key-is-refused", requirements=["AKEY-110", "AUTH-050"], needs=NEEDS)

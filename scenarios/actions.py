@@ -16,7 +16,7 @@ from conformance.service.acceptance import Accepted
 from conformance.service.derivations import account_hash, hashed_cid, random_hash
 from conformance.service.lists import only, unchanged_list
 from conformance.service.node import Node
-from conformance.service.refusal import Refusals, must_be_as_stated, was_accepted
+from conformance.service.refusal import NO_ID, Refusals, must_be_as_stated, was_accepted
 from conformance.values.ids import Cid, GroupId, HashedCid
 from conformance.values.json_values import MISSING, member, pluck, printed, same_hex
 
@@ -27,7 +27,6 @@ UNREGISTERED = (
     "semantics.list_actions_unregistered.account_list",
     "semantics.list_actions_unregistered.labels_in_group_list",
 )
-NO_CID = ("invalid", "malformed", "not_found")
 VERSIONS = {
     "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG": (
         "0x9e70d347eb27e5edfa2b03409b020ecdaba0997a7a4806a5c441694ea6bf9b5d"
@@ -37,7 +36,7 @@ VERSIONS = {
     ),
 }
 """The CIDv0 and the CIDv1 of one content, each with its hash."""
-NO_CIDS = [
+NO_IDS = [
     "",
     "three random words",
     "https://example.org/action.js",
@@ -353,7 +352,7 @@ def raw_cid_in_place_of_the_hash(judge: Judge, node: Node) -> None:
     ]
     with judge(), Refusals(node.session, control=does, unchanged=reads) as refusals:
         for accepted in does:
-            refusals.send(accepted.changed(hashed_cid=alice.y), NO_CID)
+            refusals.send(accepted.changed(hashed_cid=alice.y), NO_ID)
 
 
 @case("hash-in-place-of-the-raw-cid", requirements=["ACT-120"], needs=NEEDS)
@@ -398,9 +397,9 @@ def no_cid_text(judge: Judge, node: Node) -> None:
         unchanged_list(node.session, "list_actions", alice.key, group_id=g),
     ]
     with judge(), Refusals(node.session, control=does, unchanged=reads) as refusals:
-        for number, text in enumerate(NO_CIDS):
+        for number, text in enumerate(NO_IDS):
             for accepted in every_other(does, number):
-                refusals.send(accepted.changed(action_ipfs_cid=text), NO_CID)
+                refusals.send(accepted.changed(action_ipfs_cid=text), NO_ID)
 
 
 # ------------------------------------------------------------------- what the profile says where nothing else does

@@ -20,7 +20,7 @@ from conformance.service.bindings import bound
 from conformance.service.lists import IN_GROUP, unchanged_list
 from conformance.service.node import Node
 from conformance.service.pkps import Pkp
-from conformance.service.refusal import Refusals, must_refuse
+from conformance.service.refusal import ILL_FORMED, Refusals, must_refuse
 from conformance.service.runs import Run
 from conformance.service.sizes import NUMBERS
 from conformance.values.ids import ApiKey, GroupId, UsageKey
@@ -29,7 +29,6 @@ from conformance.values.json_values import MISSING, member, printed
 
 NEEDS = ("managed_accounts",)
 FORMS = "wire.group.cid_wildcard_form"
-ILL_FORMED = ("malformed", "invalid")
 LISTS = ("list_groups", "list_wallets", "list_api_keys", "list_actions")
 
 RETURNED: Mapping[str, object] = {

@@ -18,13 +18,13 @@ from conformance.service.accounts import CONVERSION
 from conformance.service.bindings import one_group
 from conformance.service.derivations import account_hash
 from conformance.service.node import Node
-from conformance.service.payments import ILL_FORMED, NO_SUCH_INTENT, NOT_PAID
-from conformance.service.refusal import was_accepted
+from conformance.service.payments import NO_SUCH_INTENT, NOT_PAID
+from conformance.service.refusal import NO_KEY, was_accepted
 from conformance.values.ids import Cents
 
 BUYS = ("managed_accounts", "billing", "payment_sandbox")
 MOVED = {"billing.credits_after_conversion": "moved"}
-NO_PROOF = ("unauthenticated", "forbidden", *ILL_FORMED)
+NO_PROOF = ("forbidden", *NO_KEY)
 
 
 def owner(node: Node, name: str) -> SuiteWallet:

@@ -13,10 +13,10 @@ from conformance.endpoints.requests import message
 from conformance.service.bindings import one_group
 from conformance.service.derivations import random_hash
 from conformance.service.node import Node
-from conformance.service.refusal import Refusals
+from conformance.service.refusal import ILL_FORMED, Refusals
 
 NEEDS = ("managed_accounts",)
-UNREADABLE = ("forbidden", "malformed", "invalid")
+UNREADABLE = ("forbidden", *ILL_FORMED)
 """The refusal classes of code that a node need not read."""
 SLOW_RUN, QUICK_REFUSAL = 1.5, 1.0
 """Seconds. A refusal that comes so much sooner than the run's result has not waited for the code."""

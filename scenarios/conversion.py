@@ -163,7 +163,7 @@ class FilledAccount:
 
 
 def filled_account(node: Node) -> FilledAccount:
-    """Make it."""
+    """A new account with something of each kind, and a gap in the ids of its groups."""
     alice, cid = node.accounts.new().key, node.actions.sample_cid("a")
     p = node.pkps.create(alice)
     for registered in (cid, node.actions.sample_cid("in no group")):
@@ -558,7 +558,7 @@ class TwoAccounts:
 
 
 def two_accounts(node: Node) -> TwoAccounts:
-    """Make them."""
+    """A new account, and another one that is converted."""
     alice, bob = node.accounts.new().key, node.accounts.new().key
     carol, mallory = node.wallets.new("carol"), node.wallets.new("mallory")
     control = node.session.accept(node.accounts.conversion(bob, mallory))[1]

@@ -21,13 +21,12 @@ from conformance.service.derivations import (
 )
 from conformance.service.lists import IN_GROUP, one_item_page, unchanged_list
 from conformance.service.node import Node
-from conformance.service.refusal import Refusals
+from conformance.service.refusal import ILL_FORMED, NO_ID, Refusals
 from conformance.service.secrecy import must_hide
 from conformance.service.usage_keys import ALL_PERMISSIONS, Permissions
 from conformance.values.json_values import printed
 
 NEEDS = ("managed_accounts",)
-ILL_FORMED = ("malformed", "invalid")
 NOT_THERE = ("not_found", "forbidden")
 """A node may say that something is not there, or that it is not the account's."""
 MAY_CREATE_GROUPS = Permissions(can_create_groups=True)
@@ -201,12 +200,12 @@ def keys_in_wrong_places(judge: Judge, node: Node) -> None:
     reads = [unchanged_list(node.session, name, alice) for name in ("list_groups", "list_api_keys")]
     for secret in (alice, key):
         refused: list[tuple[OutgoingRequest, Sequence[str]]] = [
-            (removes.changed(group_id=secret), [*ILL_FORMED, "not_found"]),
+            (removes.changed(group_id=secret), NO_ID),
             (adds.changed(group_name=[secret]), ILL_FORMED),
-            (adds.changed(pkp_ids_permitted=[secret]), [*ILL_FORMED, "not_found"]),
-            (adds.changed(cid_hashes_permitted=[secret]), [*ILL_FORMED, "not_found"]),
+            (adds.changed(pkp_ids_permitted=[secret]), NO_ID),
+            (adds.changed(cid_hashes_permitted=[secret]), NO_ID),
             (renames.changed(usage_api_key={"value": secret}), ILL_FORMED),
-            (renames.changed(usage_api_key=secret, name=5), [*ILL_FORMED, "not_found"]),
+            (renames.changed(usage_api_key=secret, name=5), NO_ID),
             (replace(renames.changed(), body=f'{{"usage_api_key": "{secret}", "name": }}'), ILL_FORMED),
             (lists.changed(page_number=secret), ILL_FORMED),
             (replace(removes.changed(), members={"name": secret}), ILL_FORMED),

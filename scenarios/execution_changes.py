@@ -17,14 +17,13 @@ from conformance.service.bindings import bound, running, two_groups
 from conformance.service.groups import ALL_PKPS
 from conformance.service.node import Node
 from conformance.service.pkps import Pkp
-from conformance.service.refusal import REFUSAL_CLASSES, Refusals, must_refuse, was_accepted
+from conformance.service.refusal import NO_KEY, REFUSAL_CLASSES, Refusals, must_refuse, was_accepted
 from conformance.service.session import DESCRIPTION
 from conformance.service.usage_keys import Permissions
 from conformance.values.ids import ApiKey, GroupId, HashedCid
 from conformance.values.json_values import printed, same
 
 NEEDS = ("managed_accounts",)
-NO_KEY = ("unauthenticated", "malformed", "invalid")
 REMOVE_ABSENT = "semantics.group_membership_idempotence.remove_absent"
 Removal = Callable[[ApiKey, GroupId, HashedCid], object]
 

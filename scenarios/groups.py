@@ -19,13 +19,12 @@ from conformance.service.lists import unchanged_list
 from conformance.service.node import Node
 from conformance.service.pkps import Pkp
 from conformance.service.reads import Read
-from conformance.service.refusal import Refusals, must_be_as_stated
+from conformance.service.refusal import NO_ID, Refusals, must_be_as_stated
 from conformance.service.usage_keys import Permissions
 from conformance.values.ids import Cid, GroupId
 from conformance.values.json_values import member, pluck, printed, same
 
 NEEDS = ("managed_accounts",)
-NO_HASH = ("invalid", "malformed", "not_found")
 WALLET_IDS = "wire.list_items.fields.wallet.id"
 GROUP_FIELDS = "wire.list_groups.item_fields"
 ID_FORM = "wire.list_groups.id_form"
@@ -305,7 +304,7 @@ def malformed_hash_in_group_lists(judge: Judge, node: Node) -> None:
     with judge(), Refusals(node.session, control=[group.accepted, updated], unchanged=lists) as refusals:
         # Every other form goes to the other operation: both take the same list.
         for control, wrong in zip(cycle([group.accepted, updated]), malformed_hashes(cid)):
-            refusals.send(control.changed(cid_hashes_permitted=[wrong]), NO_HASH)
+            refusals.send(control.changed(cid_hashes_permitted=[wrong]), NO_ID)
 
 
 @case("malformed-hash-as-hashed-cid", requirements=["GRP-240"], needs=NEEDS)
@@ -328,4 +327,4 @@ def malformed_hash_as_hashed_cid(judge: Judge, node: Node) -> None:
     with judge(), Refusals(node.session, control=controls, unchanged=lists) as refusals:
         # Each form goes to one of the three operations, which read the same member.
         for control, wrong in zip(cycle(controls), malformed_hashes(cid)):
-            refusals.send(control.changed(hashed_cid=wrong), NO_HASH)
+            refusals.send(control.changed(hashed_cid=wrong), NO_ID)

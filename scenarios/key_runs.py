@@ -69,7 +69,7 @@ class Runner:
 
 
 def runner(judge: Judge, node: Node) -> Runner:
-    """Make it."""
+    """A new account with one wallet and two actions, a group for each of these."""
     alice = node.accounts.new().key
     p, x, y = node.pkps.create(alice), node.actions.prepared(mark="x"), node.actions.prepared(mark="y")
     return Runner(judge, node, alice, p, x, y, bound(node, alice, [p], [x]), bound(node, alice, [p], [y]))
@@ -104,26 +104,25 @@ def execute_scope_by_group(judge: Judge, node: Node) -> None:
     on.runs(key, on.x, "UKEY-260", "SCOPE-010", "SCOPE-020")
     in_group = [unchanged_list(node.session, name, on.alice, group_id=on.g) for name in IN_GROUP]
     lists = [unchanged_list(node.session, name, on.alice) for name in ("list_groups", "list_wallets")]
-    makes = [node.groups.add(on.alice, "made").accepted, node.pkps.create(on.alice).accepted]
-    fills = [
-        node.groups.add_action(on.alice, on.h, on.x.cid),
-        node.groups.remove_action(on.alice, on.h, on.x.hash),
-        node.groups.remove_pkp(on.alice, on.h, on.p.id),
-    ]
-    makes.append(node.groups.remove(on.alice, on.h))
-    with judge("SCOPE-090", "AUTH-080"), Refusals(node.session, control=makes, unchanged=lists) as refusals:
-        for accepted in makes[:2]:
-            refusals.send(replace(accepted.changed(), credential=key), ["forbidden"])
-        refusals.send(replace(makes[2].changed(group_id=on.g), credential=key), ["forbidden"])
-    tries = [
-        fills[0].changed(group_id=on.g, action_ipfs_cid=on.y.cid),
-        *(one.changed(group_id=on.g) for one in fills[1:]),
-    ]
+    adds_group, makes_wallet = node.groups.add(on.alice, "made").accepted, node.pkps.create(on.alice).accepted
+    adds_action = node.groups.add_action(on.alice, on.h, on.x.cid)
+    removes_action = node.groups.remove_action(on.alice, on.h, on.x.hash)
+    removes_wallet = node.groups.remove_pkp(on.alice, on.h, on.p.id)
+    removes_group = node.groups.remove(on.alice, on.h)
+    controls = [adds_group, makes_wallet, removes_group]
+    with judge("SCOPE-090", "AUTH-080"), Refusals(node.session, control=controls, unchanged=lists) as refusals:
+        for request in (adds_group.changed(), makes_wallet.changed(), removes_group.changed(group_id=on.g)):
+            refusals.send(replace(request, credential=key), ["forbidden"])
+    controls = [adds_action, removes_action, removes_wallet]
     with (
         judge("SCOPE-090", "AUTH-080", "UKEY-300"),
-        Refusals(node.session, control=fills, unchanged=in_group) as refusals,
+        Refusals(node.session, control=controls, unchanged=in_group) as refusals,
     ):
-        for request in tries:
+        for request in (
+            adds_action.changed(group_id=on.g, action_ipfs_cid=on.y.cid),
+            removes_action.changed(group_id=on.g),
+            removes_wallet.changed(group_id=on.g),
+        ):
             refusals.send(replace(request, credential=key), ["forbidden"])
 
 
@@ -169,8 +168,9 @@ def omitted_permission_runs_nothing(judge: Judge, node: Node) -> None:
     control = on.runs(on.key(0), on.x)
     on.refused(without, on.x, control)
     # Whether an update without it is refused, empties the array or keeps it (KEYLIFE-140): there was nothing in it.
-    others = Permissions(False, False, False, *[[on.g, on.h]] * 3).members
-    del others["execute_in_groups"]
+    both = [on.g, on.h]
+    arrays = Permissions(manage_ipfs_ids_in_groups=both, add_pkp_to_groups=both, remove_pkp_from_groups=both)
+    others = {name: value for name, value in arrays.members.items() if name != "execute_in_groups"}
     labels: dict[str, object] = {"name": f"{node.label} without", "description": "d", "usage_api_key": without}
     on.may(node.session.request("update_usage_api_key", on.alice, **labels, **others))
     # Whether the key is still there is KEYLIFE-040's question.

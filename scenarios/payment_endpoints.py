@@ -30,7 +30,8 @@ from conformance.service import (
     must_refuse,
 )
 from conformance.service.derivations import random_key
-from conformance.service.payments import ILL_FORMED, Payments
+from conformance.service.payments import Payments
+from conformance.service.refusal import ILL_FORMED
 from conformance.service.usage_keys import ALL_PERMISSIONS
 from conformance.values.ids import Cents
 from conformance.values.json_values import MISSING, member, printed

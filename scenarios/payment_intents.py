@@ -15,8 +15,8 @@ from conformance.service import Accounts, Refusals, Session
 from conformance.service.derivations import random_key
 from conformance.service.envelopes import billing_auth
 from conformance.service.node import Node
-from conformance.service.payments import ILL_FORMED, PaymentIntent, Payments
-from conformance.service.refusal import was_accepted
+from conformance.service.payments import PaymentIntent, Payments
+from conformance.service.refusal import ILL_FORMED, was_accepted
 from conformance.service.sizes import NUMBERS
 from conformance.values.ids import Cents
 

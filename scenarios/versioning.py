@@ -18,13 +18,12 @@ from conformance.service.derivations import hashed_cid, random_key
 from conformance.service.lists import unchanged_list
 from conformance.service.node import Node
 from conformance.service.reads import Read
-from conformance.service.refusal import Refusals
+from conformance.service.refusal import ILL_FORMED, Refusals
 from conformance.service.session import Session
 from conformance.service.usage_keys import Permissions
 from conformance.values.json_values import member, printed
 
 OTHER_PREFIXES = ("/", "/core/", "/v1/", "/core/v2/")
-ILL_FORMED = ("malformed", "invalid")
 
 
 @case("description", requirements=["VER-020"], needs=["openapi"], uses=["auth.openapi_public"])

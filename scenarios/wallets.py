@@ -18,7 +18,7 @@ from conformance.service.derivations import ID_RULE, account_hash, hashed_cid, p
 from conformance.service.lists import only, unchanged_list
 from conformance.service.node import Node
 from conformance.service.pkps import Pkp
-from conformance.service.refusal import Refusals, must_refuse
+from conformance.service.refusal import NO_ID, Refusals, must_refuse
 from conformance.service.secrets_search import wallets_leaked_by, wallets_of_secrets_in, witnessed
 from conformance.service.usage_keys import Permissions
 from conformance.service.wallet_names import FORM
@@ -35,7 +35,6 @@ IDS, ADDRESSES = f"{FIELDS}.id", f"{FIELDS}.wallet_address"
 LABEL_FIELDS = tuple(f"{FIELDS}.{label}" for label in LABELS)
 ADDRESS = re.compile("0x[0-9a-fA-F]{40}")
 ID = re.compile("0x[0-9a-fA-F]{64}")
-BAD_FORM = ("invalid", "malformed", "not_found")
 
 
 def malformed_ids(node: Node, pkp: Pkp) -> Sequence[str]:
@@ -307,7 +306,7 @@ def malformed_id_in_group_lists(judge: Judge, node: Node) -> None:
     with judge(), Refusals(node.session, control=[g.accepted, updated], unchanged=reads) as refusals:
         # Every other form goes to the other operation: both take the same list.
         for control, wrong in zip(cycle([g.accepted, updated]), malformed_ids(node, p)):
-            refusals.send(control.changed(**others, pkp_ids_permitted=[wrong]), BAD_FORM)
+            refusals.send(control.changed(**others, pkp_ids_permitted=[wrong]), NO_ID)
 
 
 @case("malformed-id-added-or-removed", requirements=["PKP-130"], needs=NEEDS)
@@ -322,7 +321,7 @@ def malformed_id_added_or_removed(judge: Judge, node: Node) -> None:
     def refuse(control: Accepted, forms: Sequence[str]) -> None:
         with Refusals(node.session, control=control, unchanged=[groups, wallets]) as refusals:
             for wrong in forms:
-                refusals.send(control.changed(pkp_id=wrong), BAD_FORM)
+                refusals.send(control.changed(pkp_id=wrong), NO_ID)
 
     with judge():
         added, removed = node.groups.add_pkp(alice, g, p.id), node.groups.remove_pkp(alice, g, p.id)

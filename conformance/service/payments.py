@@ -29,7 +29,7 @@ from conformance.profile.wire_flows import BillingFields
 from conformance.service.acceptance import Accepted, must_accept
 from conformance.service.envelopes import billing_auth
 from conformance.service.reads import Read
-from conformance.service.refusal import was_accepted
+from conformance.service.refusal import ILL_FORMED, was_accepted
 from conformance.service.session import Session
 from conformance.service.suite_wallet import SuiteWallet
 from conformance.values.ids import Cents
@@ -50,9 +50,6 @@ BOUGHT = frozenset({"succeeded", "processing"})
 UNITS = re.compile(r"-?[0-9]{1,30}(\.[0-9]{1,30})?")
 
 SHOWN = 300
-
-ILL_FORMED = ("invalid", "malformed")
-"""The refusal classes of an ill-formed request."""
 
 NO_SUCH_INTENT = ("not_found", "forbidden", "insufficient_credit", *ILL_FORMED)
 """The refusal classes of an unknown intent or one of another account."""

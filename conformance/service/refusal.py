@@ -43,6 +43,12 @@ from conformance.values.json_values import MISSING, printed, printed_json, same
 RefusalClass = Literal["any", section.RefusalClass]
 """A kind of refusal: the profile's `errors.status_codes` gives its statuses; `any` is each 4xx but 402 and 429."""
 REFUSAL_CLASSES: frozenset[str] = frozenset(get_args(RefusalClass))
+ILL_FORMED = ("invalid", "malformed")
+"""The classes of a request, or of a value in it, that has another form than it must have."""
+NO_ID = (*ILL_FORMED, "not_found")
+"""The classes of a text that is no id or hash: a node may look for it all the same."""
+NO_KEY = ("unauthenticated", *ILL_FORMED)
+"""The classes of a text that is no key."""
 NOT_ABOUT_THE_REQUEST = frozenset({402, 429})
 """Lack of credit and throttling say nothing about the request, so the open classes exclude them."""
 SAID_BY_REFUSALS_TOO = frozenset({"logs"})
