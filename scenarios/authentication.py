@@ -12,18 +12,16 @@ from conformance.endpoints.messages import Answer
 from conformance.endpoints.requests import OutgoingRequest
 from conformance.service.acceptance import must_accept
 from conformance.service.derivations import account_hash, base64_of, hashed_cid, key_with_flipped_bit, random_key
-from conformance.service.groups import group_id
 from conformance.service.lists import first_page, one_item_page, read_list, read_pages, unchanged_list
 from conformance.service.node import Node
 from conformance.service.reads import Read
-from conformance.service.refusal import Refusals, must_refuse, was_accepted
+from conformance.service.refusal import NO_KEY, Refusals, must_refuse, was_accepted
 from conformance.service.sample_calls import SampleObjects, sample_objects, sample_reads, sample_writes
 from conformance.service.usage_keys import ALL_PERMISSIONS, NO_PERMISSIONS, Permissions
 from conformance.values.ids import GroupId
 from conformance.values.json_values import member, same
 
 NEEDS = ("managed_accounts",)
-NOT_AUTHENTICATED = ("unauthenticated", "invalid", "malformed")
 CONFLICTING = "auth.conflicting_headers"
 NAMES = ("api_key", "x-api-key", "X-Api-Key", "key", "token")
 UPDATE_GROUP = "auth.usage_key_permission.update_group"
@@ -246,9 +244,9 @@ def key_in_another_place(judge: Judge, node: Node) -> None:
         # Of members that no operation has, a node may refuse any; these two are what it would look for.
         for request, names in ((read, NAMES), (write, NAMES[:2])):
             moved = replace(request, credential=None).changed(**dict.fromkeys(names, alice))
-            refusals.send(moved, NOT_AUTHENTICATED)
+            refusals.send(moved, NO_KEY)
         for headers in node.session.some(as_headers):
-            refusals.send(replace(read, credential=None, headers=headers), NOT_AUTHENTICATED)
+            refusals.send(replace(read, credential=None, headers=headers), NO_KEY)
 
 
 @case("different-keys-as-stated", requirements=["AUTH-190", "AUTH-080"], needs=NEEDS, uses=[CONFLICTING])
@@ -427,12 +425,6 @@ def usage_keys_are_the_owners(judge: Judge, node: Node) -> None:
             node.session.accept(node.groups.creation(named))
 
 
-def group_made_by(node: Node, key: str, owner: str) -> GroupId:
-    """The id of a new group that a usage key makes, which its account's key reads."""
-    node.session.accept(node.groups.creation(key))
-    return group_id(member(node.groups.list(owner)[-1], "id"))
-
-
 @case("no-way-to-more-rights", requirements=["AUTH-210"], needs=NEEDS)
 def no_way_to_more_rights(judge: Judge, node: Node) -> None:
     """No operation that a usage key may call gives it more rights."""
@@ -460,7 +452,7 @@ def no_way_to_more_rights(judge: Judge, node: Node) -> None:
         must_refuse(node.session, request, ["forbidden"], control=removes_key, unchanged=keys)
     # Having made a group gives no rights in it, nor is the group that follows the newest one heir to what named that.
     node.groups.remove(key, g)
-    successor, own = (group_made_by(node, key, alice) for _ in range(2))
+    successor, own = (node.groups.add(key, listed_to=alice).id for _ in range(2))
     members = [
         unchanged_list(node.session, name, alice, group_id=group)
         for name in ("list_actions", "list_wallets_in_group")

@@ -63,8 +63,8 @@ def lists_follow_groups(judge: Judge, node: Node) -> None:
     shows(("one", "first"))
     g = group_named(node, dana, f"{label} one")
     with judge("CHAIN-050"):
-        listed = group_id(pluck(node.groups.list(key), "id")[0])
-        judge.same(listed, g, "the id in the list, as the contract has it,")
+        listed = [group_id(one) for one in pluck(node.groups.list(key), "id")]
+        judge.same(listed, [g], "the ids in the list, as the contract has them,")
     holds([wallet.address], [hash_one])
     write("remove_pkp_from_group", g, pkp)
     holds([], [hash_one])

@@ -18,15 +18,15 @@ from conformance.problems import ConnectionDropped
 from conformance.profile.operations import OPERATIONS, Effect
 from conformance.service import ALL_PKPS, Permissions, Refusals
 from conformance.service.acceptance import must_accept
+from conformance.service.admin_writes import group_named
 from conformance.service.at_once import accepted_at_once, at_once, send_at_once
 from conformance.service.bindings import bound, running
 from conformance.service.derivations import hashed_cid
 from conformance.service.node import Node
-from conformance.service.payments import ILL_FORMED
-from conformance.service.refusal import DELETE_ABSENT, REFUSAL_CLASSES, must_refuse
+from conformance.service.refusal import DELETE_ABSENT, ILL_FORMED, REFUSAL_CLASSES, must_refuse
 from conformance.service.sample_calls import SampleObjects, sample_objects, sample_reads, sample_writes
 from conformance.service.usage_keys import ALL_PERMISSIONS
-from conformance.values.json_values import member, printed
+from conformance.values.json_values import printed
 
 METERS = ("managed_accounts", "billing")
 BUYS = (*METERS, "payment_sandbox")
@@ -468,8 +468,7 @@ def runs_on_bought_credit(judge: Judge, node: Node) -> None:
     """
     dana, action = node.accounts.by_wallet(node.wallets.new("carol")), node.actions.prepared("hello")
     node.contract.write(dana.admin, "add_group", dana.hash, node.label, "d", [ALL_PKPS], [action.hash])
-    (group,) = node.contract.items("list_groups", dana.hash)
-    executes = Permissions(execute_in_groups=[int(printed(member(group, "id")))])
+    executes = Permissions(execute_in_groups=[group_named(node, dana, node.label)])
     runner = node.minting.attached_key(dana, executes)
     payments = node.payments
 
