@@ -148,7 +148,7 @@ class Payments:
         failures = 0
         while self._wanted.wait() and not self._closed.is_set():
             self._wanted.clear()
-            if self._tried(self._sweep) & self._tried(self._forward_emails):
+            if all([self._tried(self._sweep), self._tried(self._forward_emails)]):
                 failures = 0
             else:
                 self._closed.wait(PAUSES[min(failures, len(PAUSES) - 1)])

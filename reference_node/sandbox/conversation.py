@@ -26,7 +26,7 @@ HEAD_START_SECONDS = 0.25
 """After this time a run gets a lower priority than short runs."""
 
 DELAY_SECONDS = 0.25
-"""How long a process may have waited for the processor without its showing: seconds are charged so much later."""
+"""Each second is charged so much later than it begins: for so long a process may have waited for the processor."""
 
 SHORTEST_WAIT_SECONDS = 0.01
 

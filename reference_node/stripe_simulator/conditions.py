@@ -65,6 +65,10 @@ class Fault(Condition):
     times: Annotated[int, Field(ge=1)] | None = 1
     """Requests that meet it; `None`: all from then on."""
 
+    def answers(self, when: str) -> bool:
+        """Whether it gives an answer of its own at this time."""
+        return self.when == when and (self.kind != "repeat" or when == "saved")
+
 
 class RateLimit(Condition):
     """At most so many requests in each span of so many seconds."""

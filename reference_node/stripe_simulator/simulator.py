@@ -107,7 +107,7 @@ class StripeSimulator:
                 self._keep(exchange)
             finally:
                 self._release(exchange)
-            if fault is not None and fault.when == "after" and fault.kind != "repeat":
+            if fault is not None and fault.answers("after"):
                 exchange.answer = self._fault_answer(exchange, fault)
             self._write_log(exchange)
             return exchange.answer
@@ -128,7 +128,7 @@ class StripeSimulator:
             )
             headers = {"stripe-rate-limited-reason": "global-rate", **retry}
             raise StripeError(429, message, code="rate_limit", headers=headers)
-        if plan.fault is not None and plan.fault.when == "before" and plan.fault.kind != "repeat":
+        if plan.fault is not None and plan.fault.answers("before"):
             exchange.answer, exchange.answered = self._fault_answer(exchange, plan.fault), True
             return
         if isinstance(request.parameters, StripeError):
@@ -182,7 +182,7 @@ class StripeSimulator:
         assert call is not None  # noqa: S101 - there is something to carry out
         assert operation is not None  # noqa: S101
         headers = {} if exchange.key is None else {"idempotency-key": exchange.key}
-        if fault is not None and fault.when == "saved":
+        if fault is not None and fault.answers("saved"):
             exchange.answer = self._fault_answer(exchange, fault)
         else:
             try:

@@ -115,9 +115,9 @@ def _services(document: yaml.MappingNode) -> Iterator[yaml.MappingNode]:
     members = _members(document)
     if "include" in members:
         raise _LineError(members["include"][0], "include brings in what is not measured: write the services here")
-    services = members["services"][1] if "services" in members else document
-    if services is document or not isinstance(services, yaml.MappingNode) or not services.value:
-        raise _LineError(services, "there are no services: name at least one under services")
+    services = members["services"][1] if "services" in members else None
+    if not isinstance(services, yaml.MappingNode) or not services.value:
+        raise _LineError(services or document, "there are no services: name at least one under services")
     for name, service in _members(services).values():
         if not isinstance(service, yaml.MappingNode):
             raise _LineError(name, f"the service {name.value!r} is no mapping: give it an image")
