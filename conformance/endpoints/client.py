@@ -264,7 +264,8 @@ class Target:
         until = time.monotonic() + self.patience.left(LONGEST_WAIT_SECONDS)
         restarted_by = time.monotonic() + self.patience.left(RESTART_SECONDS)
         http = self._http if self.reuses_connections else self._unpooled
-        began, waited, unasked, is_repeated = self.patience.begin(), False, FIRST_WAIT_SECONDS, False
+        began, default_wait = self.patience.begin(), FIRST_WAIT_SECONDS
+        has_waited, is_repeated = False, False
         while True:
             self.await_turn()
             try:
@@ -282,13 +283,13 @@ class Target:
                 self.wait(RETRY_SECONDS, log)
                 continue
             self._was_reached = True
-            wait = asked_to_wait(answer, None if self._is_put_off else unasked)
+            wait = asked_to_wait(answer, None if self._is_put_off else default_wait)
             if wait is not None and time.monotonic() + wait <= until:
-                waited, unasked = True, 2 * unasked
+                has_waited, default_wait = True, 2 * default_wait
                 self.wait(wait, log)
                 continue
-            self._is_put_off = answer.status == 429 and (waited or self._is_put_off)
-            if wait is not None and waited:
+            self._is_put_off = answer.status == 429 and (has_waited or self._is_put_off)
+            if wait is not None and has_waited:
                 self.patience.note_timeout(began)
             else:
                 self.patience.note_answer()
@@ -492,17 +493,17 @@ def _longest(profile: Profile) -> float:
     return max(TIMEOUT_SECONDS, forms.timeout_seconds + 15.0 if forms else 0.0)
 
 
-def asked_to_wait(answer: Answer, unasked: float | None = None) -> float | None:
+def asked_to_wait(answer: Answer, default: float | None = None) -> float | None:
     """The seconds after which a node that limits the rate of requests permits a retry (RFC 6585, 4).
 
-    A request answered with 429 was not carried out, so any may be repeated. `unasked` is for a 429 that says nothing of
+    A request answered with 429 was not carried out, so any may be repeated. `default` is for a 429 that says nothing of
     time. None: the answer permits no retry.
     """
     after = answer.headers.get("retry-after", "").strip()
     if answer.status != 429:
         return None
     if not after:
-        return unasked
+        return default
     seconds = float(after) if after.isdecimal() else _seconds_until(after, answer.headers.get("date", ""))
     return None if seconds is None else max(seconds, RETRY_SECONDS)
 
