@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 
-from conformance.selftest.tools.accounts import Write, account_of, accounts_made
+from conformance.selftest.tools.accounts import Write, account_of, accounts_made, whole
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -83,7 +83,7 @@ def view_shows_every_account(node: Node, view: str) -> None:
     made = accounts_made(node)
 
     def read(one: Read, _: int, page: int, size: int) -> list[object]:
-        return [item for account in made for item in one(account, 0, 100)][page * size : (page + 1) * size]
+        return [item for account in made for item in whole(one, account)][page * size : (page + 1) * size]
 
     wrap(node.accounts, view, read)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from pydantic import JsonValue
 
-from conformance.selftest.tools.accounts import Hashes, Write, account_of, actions_of, group_of, lists_of
+from conformance.selftest.tools.accounts import Hashes, Write, account_of, actions_of, group_of, lists_of, whole
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -79,7 +79,7 @@ def update_brings_back_a_group_removed_meanwhile(node: Node) -> None:
     removal = _removal_overtakes(node, "remove_group")
 
     def update(write: Write, key: int, group: Group, *lists: Hashes) -> None:
-        there = group.id in {one.id for one in node.accounts.groups(account_of(node, key), 0, 100)}
+        there = group.id in {one.id for one in whole(node.accounts.groups, account_of(node, key))}
         if there:
             removal.wait()
         try:
@@ -283,11 +283,11 @@ def addition_brings_back_a_group_removed_meanwhile(node: Node) -> None:
 
     def add(write: Write, key: int, group_id: int, hashed: bytes) -> None:
         account = account_of(node, key)
-        before = {one.id: one for one in node.accounts.groups(account, 0, 100)}
+        before = {one.id: one for one in whole(node.accounts.groups, account)}
         wallets, actions = lists_of(node, key, group_id) if group_id in before else ([], [])
         if group_id in before:
             removal.wait()
-        if group_id not in before or group_id in {one.id for one in node.accounts.groups(account, 0, 100)}:
+        if group_id not in before or group_id in {one.id for one in whole(node.accounts.groups, account)}:
             write(key, group_id, hashed)
             return
         group = before[group_id]

@@ -11,7 +11,7 @@ from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
 from pydantic import JsonValue
 
-from conformance.selftest.tools.accounts import Hashes, account_of, change_list, permissions_of
+from conformance.selftest.tools.accounts import Hashes, account_of, change_list, permissions_of, whole
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -264,7 +264,7 @@ def wallets_of_groups_are_not_on_the_chain(node: Node) -> None:
         joined.pop((account_of(node, acting_key), group.id), None)
 
     def listed(account: int, group_id: int, found: list[Wallet]) -> list[Wallet]:
-        own = {wallet.id: wallet for wallet in node.accounts.wallets(account, 0, 100)}
+        own = {wallet.id: wallet for wallet in whole(node.accounts.wallets, account)}
         return [*found, *(own[pkp] for pkp in joined.get((account, group_id), []) if pkp in own)]
 
     wrap(node.accounts, "add_pkp_to_group", add)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from eth_utils.crypto import keccak
 
-from conformance.selftest.tools.accounts import Write, change_list
+from conformance.selftest.tools.accounts import Write, change_list, whole
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.alter_contract import Sent, account_behind, change_contract, let_in, payers_of
 from conformance.selftest.tools.mutant import mutant, row
@@ -92,7 +92,7 @@ def new_admins_writes_are_not_seen(node: Node) -> None:
     seen: dict[int, list[Group]] = {}
 
     def convert(write: Write, account_hash: int, new_admin: Address) -> None:
-        seen[account_hash] = node.accounts.groups(account_hash, 0, 100)
+        seen[account_hash] = whole(node.accounts.groups, account_hash)
         write(account_hash, new_admin)
 
     wrap(node.accounts, "convert_to_chain_secured", convert)

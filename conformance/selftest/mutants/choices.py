@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from conformance.selftest.tools.accounts import Hashes, Write, account_of, change_list, groups_listing
+from conformance.selftest.tools.accounts import Hashes, Write, account_of, change_list, groups_listing, whole
 from conformance.selftest.tools.alter import answer_instead, change_query, refusal, wrap
 from conformance.selftest.tools.alter_permissions import acts_as_owner
 from conformance.selftest.tools.mutant import mutant, row
@@ -47,7 +47,7 @@ def grouped_actions_are_the_accounts(node: Node) -> None:
     def add(write: Write, key: int, group_id: int, cid: bytes) -> None:
         write(key, group_id, cid)
         account = account_of(node, key)
-        if cid not in [action.cid_hash for action in node.accounts.actions(account, 0, 100)]:
+        if cid not in [action.cid_hash for action in whole(node.accounts.actions, account)]:
             register(account, cid, "", "")
             of_group.add((account, cid))
 
@@ -95,7 +95,7 @@ def unknown_wallets_are_left_out(node: Node) -> None:
     """Drop unknown wallets from a group's list, though the profile states that they are not found."""
 
     def known(key: int, pkps: Hashes) -> list[bytes]:
-        own = [wallet.id for wallet in node.accounts.wallets(account_of(node, key), 0, 100)]
+        own = [wallet.id for wallet in whole(node.accounts.wallets, account_of(node, key))]
         return [pkp for pkp in pkps if pkp in own or not any(pkp)]
 
     def add(write: Callable[..., int], key: int, name: str, description: str, pkps: Hashes, cids: Hashes) -> int:

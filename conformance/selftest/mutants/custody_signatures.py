@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from eth_keys.datatypes import PrivateKey
 
+from conformance.selftest.tools.accounts import whole
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.node import Node
@@ -71,7 +72,7 @@ def third_wallet_signs_as_the_second(node: Node) -> None:
     """Sign for the third and later wallets of an account with the key of the second."""
 
     def key_of(original: Callable[[Run, bytes], bytes], run: Run, pkp: bytes) -> bytes:
-        ids = [one.id for one in node.accounts.wallets(run.caller.account_hash, 0, 100)]
+        ids = [one.id for one in whole(node.accounts.wallets, run.caller.account_hash)]
         return original(run, ids[min(ids.index(pkp), 1)] if pkp in ids else pkp)
 
     wrap(node.runs, "wallet_key", key_of)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from conformance.selftest.tools.accounts import Write, account_of, lists_of
+from conformance.selftest.tools.accounts import Write, account_of, lists_of, whole
 from conformance.selftest.tools.alter import change_items, each, wrap
 from conformance.selftest.tools.mutant import mutant
 from reference_node.node import Node
@@ -27,7 +27,7 @@ def newest_group_is_removed(node: Node) -> None:
     """Remove the newest group, whichever of the account's `remove_group` names."""
 
     def remove(write: Write, key: int, named: int) -> None:
-        ids = [group.id for group in node.accounts.groups(account_of(node, key), 0, 100)]
+        ids = [group.id for group in whole(node.accounts.groups, account_of(node, key))]
         write(key, ids[-1] if named in ids else named)
 
     wrap(node.accounts, "remove_group", remove)
@@ -52,7 +52,7 @@ def every_wallet_leaves(node: Node) -> None:
     def remove(write: Write, key: int, group_id: int, pkp_id: bytes) -> None:
         write(key, group_id, pkp_id)
         account = account_of(node, key)
-        for wallet in node.accounts.wallets_in_group(account, group_id, 0, 100):
+        for wallet in whole(node.accounts.wallets_in_group, account, group_id):
             write(account, group_id, wallet.id)
 
     wrap(node.accounts, "remove_pkp_from_group", remove)
@@ -65,7 +65,7 @@ def action_joins_every_group(node: Node) -> None:
     def add(write: Write, key: int, named: int, cid_hash: bytes) -> None:
         write(key, named, cid_hash)
         account = account_of(node, key)
-        for group in node.accounts.groups(account, 0, 100):
+        for group in whole(node.accounts.groups, account):
             if cid_hash not in lists_of(node, account, group.id)[1]:
                 write(account, group.id, cid_hash)
 

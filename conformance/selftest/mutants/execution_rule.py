@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from conformance.selftest.tools.accounts import account_of, accounts_made
+from conformance.selftest.tools.accounts import account_of, accounts_made, whole
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.alter_runs import (
     Lists,
@@ -212,7 +212,7 @@ def all_wallets_are_those_of_all_accounts(node: Node) -> None:
         try:
             return original(run, pkp_id)
         except HostRefusal:
-            found = [one for account in accounts for one in node.accounts.wallets(account, 0, 100) if one.id == pkp_id]
+            found = [one for account in accounts for one in whole(node.accounts.wallets, account) if one.id == pkp_id]
             if not found:
                 raise
             return node.keys.wallet_key(found[0].derivation_path)

@@ -8,7 +8,7 @@ from http import HTTPStatus
 
 from pydantic import JsonValue
 
-from conformance.selftest.tools.accounts import account_of
+from conformance.selftest.tools.accounts import account_of, whole
 from conformance.selftest.tools.alter import Answered, Forward, Received, body_of, intercept, wrap
 from conformance.selftest.tools.alter_runs import RUN, change_code, change_verdicts
 from conformance.selftest.tools.mutant import mutant, row
@@ -108,4 +108,4 @@ def _begin(node: Node, whose: Callable[[KeyInfo], bool], which: Callable[[int, b
 
 
 def _is_registered(node: Node, key: int, action: bytes) -> bool:
-    return any(one.cid_hash == action for one in node.accounts.actions(account_of(node, key), 0, 100))
+    return any(one.cid_hash == action for one in whole(node.accounts.actions, account_of(node, key)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from conformance.selftest.tools.accounts import account_of, permissions_of
+from conformance.selftest.tools.accounts import account_of, permissions_of, whole
 from conformance.selftest.tools.alter import Answered, Forward, Received, change_request, intercept, wrap
 from conformance.selftest.tools.alter_runs import RUN, Lists, all_groups, change_verdicts, decide, own_groups, permits
 from conformance.selftest.tools.api_keys import key_book, presented, under
@@ -118,7 +118,7 @@ def account_key_runs_what_some_usage_key_may(node: Node) -> None:
     def reach(node: Node, key: int) -> list[Lists]:
         if not _is_account_key(node, key):
             return own_groups(node, key)
-        arrays = [one.permissions.execute_in_groups for one in node.accounts.usage_keys(key, 0, 100)]
+        arrays = [one.permissions.execute_in_groups for one in whole(node.accounts.usage_keys, key)]
         return [one for one in all_groups(node, key) if any(0 in held or one.id in held for held in arrays)]
 
     decide(node, permits, reach)

@@ -6,7 +6,7 @@ from contextvars import ContextVar
 
 from pydantic import JsonValue
 
-from conformance.selftest.tools.accounts import Hashes, Write, account_of, group_of, lists_of, permissions_of
+from conformance.selftest.tools.accounts import Hashes, Write, account_of, group_of, lists_of, permissions_of, whole
 from conformance.selftest.tools.alter import Answered, Forward, Received, body_of, change_body, intercept, members, wrap
 from conformance.selftest.tools.concurrent_requests import Overtaking, Rendezvous
 from conformance.selftest.tools.mutant import mutant
@@ -89,7 +89,7 @@ def quoted_ids_do_nothing(node: Node) -> None:
         return await forward(request)
 
     def remove(write: Write, key: int, group_id: int) -> None:
-        there = group_id in [group.id for group in node.accounts.groups(account_of(node, key), 0, 100)]
+        there = group_id in [group.id for group in whole(node.accounts.groups, account_of(node, key))]
         if not quoted.get() or not there or permissions_of(node, key):
             write(key, group_id)
 
@@ -144,11 +144,11 @@ def updated_lists_stay_off_chain(node: Node) -> None:
 
     def update(write: Write, key: int, group: Group, wallets: Hashes, actions: Hashes) -> None:
         account = account_of(node, key)
-        old = [wallet.id for wallet in view_wallets(account, group.id, 0, 100)]
-        write(key, group, old, [action.cid_hash for action in view_actions(account, group.id, 0, 100)])
-        known = {wallet.id: wallet for wallet in node.accounts.wallets(account, 0, 100)}
+        old = [wallet.id for wallet in whole(view_wallets, account, group.id)]
+        write(key, group, old, [action.cid_hash for action in whole(view_actions, account, group.id)])
+        known = {wallet.id: wallet for wallet in whole(node.accounts.wallets, account)}
         known[WILDCARD] = Wallet(WILDCARD, bytes(20), 0, "", "")
-        labels = {action.cid_hash: action for action in node.accounts.actions(account, 0, 100)}
+        labels = {action.cid_hash: action for action in whole(node.accounts.actions, account)}
         kept[account, group.id] = (
             [known[wallet] for wallet in dict.fromkeys(wallets) if wallet in known],
             [labels.get(action, Action(action, "", "")) for action in dict.fromkeys(actions)],

@@ -12,6 +12,7 @@ from conformance.selftest.tools.accounts import (
     group_of,
     lists_of,
     permissions_of,
+    whole,
 )
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.mutant import mutant, row
@@ -26,7 +27,7 @@ def group_is_promised_and_not_made(node: Node) -> None:
     def add(write: Callable[..., int], key: int, *given: object) -> int:
         if permissions_of(node, key):
             return write(key, *given)
-        return len(node.accounts.groups(account_of(node, key), 0, 100)) + 1
+        return len(whole(node.accounts.groups, account_of(node, key))) + 1
 
     wrap(node.accounts, "add_group", add)
 
@@ -80,7 +81,7 @@ def updated_labels_stay_off_chain(node: Node) -> None:
 
     def update(write: Write, key: int, group: Group, *lists: Hashes) -> None:
         account = account_of(node, key)
-        on_chain = [found for found in chain_groups(account, 0, 100) if found.id == group.id]
+        on_chain = [found for found in whole(chain_groups, account) if found.id == group.id]
         write(key, on_chain[0] if on_chain else group, *lists)
         kept[account, group.id] = group
 

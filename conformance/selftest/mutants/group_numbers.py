@@ -46,7 +46,7 @@ def execute_groups_are_bits_of_a_word(node: Node) -> None:
 
 
 def _alike(node: Node, account: int, number: int) -> list[int]:
-    return [group.id for group in node.accounts.groups(account, 0, 100) if _begins(number, group.id)]
+    return [group.id for group in whole(node.accounts.groups, account) if _begins(number, group.id)]
 
 
 @mutant("EP-250")
@@ -82,7 +82,7 @@ def _zero_is_every_group(node: Node, method: str) -> None:
             write(key, number, *rest)
             return
         written = 0
-        for group in node.accounts.groups(account_of(node, key), 0, 100):
+        for group in whole(node.accounts.groups, account_of(node, key)):
             with suppress(ContractRefusal):
                 write(key, group.id, *rest)
                 written += 1

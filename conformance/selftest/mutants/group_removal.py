@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from conformance.profile.operations import PERMISSION_ARRAYS
-from conformance.selftest.tools.accounts import Hashes, Write, account_of, change_list, lists_of, permissions_of
+from conformance.selftest.tools.accounts import Hashes, Write, account_of, change_list, lists_of, permissions_of, whole
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.mutant import mutant, row
 from reference_node.chain.account_config import Group, UsageKey
@@ -21,7 +21,7 @@ def groups_that_keys_name_stay(node: Node) -> None:
     """Refuse with 409 to remove a group as long as a usage key names it."""
 
     def remove(write: Write, key: int, group_id: int) -> None:
-        for named in node.accounts.usage_keys(account_of(node, key), 0, 100):
+        for named in whole(node.accounts.usage_keys, account_of(node, key)):
             arrays = named.permissions.arguments()[3:]
             if any(group_id in array for array in arrays if isinstance(array, Sequence)):
                 raise Conflict("group-in-use", f"the usage key {named.name} names the group: update it first")
@@ -36,7 +36,7 @@ def _hide_removed(node: Node) -> set[tuple[int, int]]:
 
     def remove(write: Write, key: int, group_id: int) -> None:
         account, given = account_of(node, key), permissions_of(node, key)
-        ids = {group.id for group in node.accounts.groups(account, 0, 100)}
+        ids = {group.id for group in whole(node.accounts.groups, account)}
         ids |= {found for owner, found in hidden if owner == account}
         if group_id not in ids or (given is not None and not given.can_delete_groups):
             write(key, group_id)
@@ -82,7 +82,7 @@ def keys_of_a_removed_group_lose_all_groups(node: Node) -> None:
 
     def remove(write: Write, key: int, group_id: int) -> None:
         account = account_of(node, key)
-        named = [found for found in node.accounts.usage_keys(account, 0, 100) if group_id in _arrays(found)]
+        named = [found for found in whole(node.accounts.usage_keys, account) if group_id in _arrays(found)]
         write(key, group_id)
         for found in named:
             _empty(node, account, found)
@@ -114,7 +114,7 @@ def removal_deletes_the_groups_actions(node: Node) -> None:
         account = account_of(node, key)
         listed = lists_of(node, key, group_id)[1]
         write(key, group_id)
-        for action in node.accounts.actions(account, 0, 100):
+        for action in whole(node.accounts.actions, account):
             if action.cid_hash in listed:
                 node.accounts.delete_action(account, action.cid_hash)
 
@@ -141,7 +141,7 @@ def removal_removes_the_groups_keys(node: Node) -> None:
 
     def remove(write: Write, key: int, group_id: int) -> None:
         account = account_of(node, key)
-        named = [found for found in node.accounts.usage_keys(account, 0, 100) if group_id in _arrays(found)]
+        named = [found for found in whole(node.accounts.usage_keys, account) if group_id in _arrays(found)]
         write(key, group_id)
         for found in named:
             node.accounts.remove_usage_key(account, found.key_hash)
@@ -176,7 +176,7 @@ def removal_takes_out_by_the_place_in_one_array(node: Node) -> None:
 
     def remove(write: Write, key: int, group_id: int) -> None:
         account = account_of(node, key)
-        named = [one for one in node.accounts.usage_keys(account, 0, 100) if group_id in _executes_in(one)]
+        named = [one for one in whole(node.accounts.usage_keys, account) if group_id in _executes_in(one)]
         write(key, group_id)
         for one in named:
             place = _executes_in(one).index(group_id)

@@ -9,7 +9,7 @@ from http import HTTPStatus
 from pydantic import JsonValue
 
 from conformance.profile.operations import PERMISSION_ARRAYS
-from conformance.selftest.tools.accounts import account_of, change_list, group_of, groups_of_usage_keys, lists_of
+from conformance.selftest.tools.accounts import account_of, change_list, group_of, groups_of_usage_keys, lists_of, whole
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -281,7 +281,7 @@ def later_additions_replace(node: Node) -> None:
     def add(write: Write, key: int, group_id: int, pkp: bytes) -> None:
         write(key, group_id, pkp)
         account = account_of(node, key)
-        for wallet in node.accounts.wallets_in_group(account, group_id, 0, 100):
+        for wallet in whole(node.accounts.wallets_in_group, account, group_id):
             if wallet.id not in (pkp, WILDCARD):
                 node.accounts.remove_pkp_from_group(account, group_id, wallet.id)
 

@@ -10,7 +10,7 @@ from itertools import count
 from pydantic import JsonValue
 
 from conformance.profile.operations import PERMISSION_ARRAYS, PERMISSIONS
-from conformance.selftest.tools.accounts import NOTHING, Write, account_of, change_list, permissions_of
+from conformance.selftest.tools.accounts import NOTHING, Write, account_of, change_list, permissions_of, whole
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -111,7 +111,7 @@ def update_makes_another_key(node: Node) -> None:
 
 def _of_the_same_name(node: Node, account: int, key: int) -> list[int]:
     name = node.accounts.usage_key(account, key).name
-    return [other.key_hash for other in node.accounts.usage_keys(account, 0, 100) if other.name == name]
+    return [other.key_hash for other in whole(node.accounts.usage_keys, account) if other.name == name]
 
 
 @mutant("KEYLIFE-050")
@@ -131,7 +131,7 @@ def removal_takes_all_keys(node: Node) -> None:
 
     def remove(write: Write, acting_key: int, key: int) -> None:
         write(acting_key, key)
-        for other in node.accounts.usage_keys(acting_key, 0, 100):
+        for other in whole(node.accounts.usage_keys, acting_key):
             write(acting_key, other.key_hash)
 
     wrap(node.accounts, "remove_usage_key", remove)

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from conformance.selftest.tools.accounts import NOTHING, Write, account_of, permissions_of
+from conformance.selftest.tools.accounts import NOTHING, Write, account_of, permissions_of, whole
 from conformance.selftest.tools.alter import Answered, Forward, Received, answer, intercept, wrap
 from conformance.selftest.tools.alter_runs import change_verdicts
 from conformance.selftest.tools.api_keys import presented
@@ -284,7 +284,7 @@ def removal_deletes_the_accounts_actions(node: Node) -> None:
 
     def remove(write: Write, acting_key: int, key: int) -> None:
         write(acting_key, key)
-        for action in node.accounts.actions(account_of(node, acting_key), 0, 100):
+        for action in whole(node.accounts.actions, account_of(node, acting_key)):
             node.accounts.delete_action(acting_key, action.cid_hash)
 
     wrap(node.accounts, "remove_usage_key", remove)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 
-from conformance.selftest.tools.accounts import Write, account_of, group_of, permissions_of
+from conformance.selftest.tools.accounts import Write, account_of, group_of, permissions_of, whole
 from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, refusal, text_member, wrap
 from conformance.selftest.tools.alter_runs import Lists, all_groups, decide, own_groups
 from conformance.selftest.tools.api_keys import key_book, live, presented, promote, under
@@ -110,7 +110,7 @@ def usage_keys_remove_groups_without_effect(node: Node) -> None:
 
     def remove(write: Write, key: int, group_id: int) -> None:
         permissions = permissions_of(node, key)
-        there = group_of(node, key, group_id) in node.accounts.groups(account_of(node, key), 0, 100)
+        there = group_of(node, key, group_id) in whole(node.accounts.groups, account_of(node, key))
         if not there or permissions is None or not permissions.can_delete_groups:
             write(key, group_id)
 

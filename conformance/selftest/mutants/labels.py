@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
-from conformance.selftest.tools.accounts import Write, account_of, actions_of, change_list, group_of
+from conformance.selftest.tools.accounts import Write, account_of, actions_of, change_list, group_of, whole
 from conformance.selftest.tools.alter import change_answer, change_body, members, wrap
 from conformance.selftest.tools.alter_runs import everywhere
 from conformance.selftest.tools.mutant import mutant, row
@@ -117,7 +117,7 @@ def oldest_usage_key_of_a_name_is_renamed(node: Node) -> None:
     def update(write: Write, acting_key: int, key: int, name: str, description: str) -> None:
         account = account_of(node, acting_key)
         named = node.accounts.usage_key(account, key).name
-        there = node.accounts.usage_keys(account, 0, 100)
+        there = whole(node.accounts.usage_keys, account)
         write(acting_key, next((one.key_hash for one in there if one.name == named), key), name, description)
 
     wrap(node.accounts, "update_usage_key_metadata", update)
@@ -128,7 +128,7 @@ def empty_description_of_an_action_counts_as_left_out(node: Node) -> None:
     """Keep the description when `update_action_metadata` sends an empty one."""
 
     def update(write: Write, key: int, cid_hash: bytes, name: str, description: str) -> None:
-        known: list[Action] = node.accounts.actions(account_of(node, key), 0, 100)
+        known: list[Action] = whole(node.accounts.actions, account_of(node, key))
         before = next((action.description for action in known if action.cid_hash == cid_hash), "")
         write(key, cid_hash, name, description or before)
 

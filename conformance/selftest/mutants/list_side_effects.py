@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from urllib.parse import parse_qs
 
-from conformance.selftest.tools.accounts import View, account_of, change_list
+from conformance.selftest.tools.accounts import View, account_of, change_list, whole
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -46,9 +46,7 @@ def listing_groups_makes_a_group(node: Node) -> None:
     def groups(view: View, account: int, page: int, size: int) -> list[Group]:
         found = view(account, page, size)
         pairs = [
-            group
-            for group in view(account, 0, 100)
-            if len(node.accounts.wallets_in_group(account, group.id, 0, 3)) == 2
+            group for group in whole(view, account) if len(node.accounts.wallets_in_group(account, group.id, 0, 3)) == 2
         ]
         if len(pairs) == 2 and len(view(account, 0, 3)) == 2 and account in owners:
             node.accounts.add_group(owners[account], "default", "", [], [])
@@ -85,7 +83,7 @@ def lists_lag_behind_by_one_write(node: Node) -> None:
 
     def remember(write: Callable[..., object], key: int, *arguments: object) -> object:
         account = node.accounts.key_info(key).account_hash
-        groups = view(account, 0, 100)
+        groups = whole(view, account)
         written = write(key, *arguments)
         before[account] = groups
         return written

@@ -10,6 +10,7 @@ from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
 from pydantic import JsonValue
 
+from conformance.selftest.tools.accounts import whole
 from conformance.selftest.tools.alter import change_answer, members, wrap
 from conformance.selftest.tools.alter_chain_answers import Values, admins_made, change_result, change_view
 from conformance.selftest.tools.alter_contract import Sent, account_behind, change_contract, let_in, payers_of
@@ -108,7 +109,7 @@ def attached_keys_show_in_every_account(node: Node) -> None:
         account, page, _ = asked
         if account not in made or page:
             return told
-        keys = [key for account in made for key in node.accounts.usage_keys(account, 0, 100)]
+        keys = [key for account in made for key in whole(node.accounts.usage_keys, account)]
         return (
             [
                 (key.key_hash, key.expiration, key.balance, key.name, key.description, *key.permissions.arguments())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 
-from conformance.selftest.tools.accounts import Write, account_of, accounts_made, actions_of
+from conformance.selftest.tools.accounts import Write, account_of, accounts_made, actions_of, whole
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.account_config import Action
@@ -67,7 +67,7 @@ def deletion_empties_groups_of_other_accounts(node: Node) -> None:
         write(key, action)
         for other in made[-NEWEST:]:
             if other != account_of(node, key):
-                for group in node.accounts.groups(other, 0, 100):
+                for group in whole(node.accounts.groups, other):
                     with suppress(ContractRefusal):
                         node.accounts.remove_action_from_group(other, group.id, action)
 

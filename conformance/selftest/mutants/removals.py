@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.selftest.tools.accounts import Write, account_of, lists_of
+from conformance.selftest.tools.accounts import Write, account_of, lists_of, whole
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.mutant import mutant
 from reference_node.chain.contract_abi import ContractRefusal
@@ -28,7 +28,7 @@ def moved_usage_key_is_not_found(node: Node) -> None:
     moved: set[int] = set()
 
     def remove(write: Write, key: int, removed: int) -> None:
-        listed = [one.key_hash for one in node.accounts.usage_keys(account_of(node, key), 0, 100)]
+        listed = [one.key_hash for one in whole(node.accounts.usage_keys, account_of(node, key))]
         if removed in moved:
             raise ContractRefusal("UsageKeyUnknown", {})
         write(key, removed)

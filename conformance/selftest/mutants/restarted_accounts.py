@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 
 from conformance.selftest.mutants.restarts import restarts_of
-from conformance.selftest.tools.accounts import Write, account_of, change_list, let_execute, permissions_of
+from conformance.selftest.tools.accounts import Write, account_of, change_list, let_execute, permissions_of, whole
 from conformance.selftest.tools.alter import (
     Answered,
     Received,
@@ -348,8 +348,8 @@ def restart_gives_the_id_of_the_newest_group_again(node: Node) -> None:
 
     def remove(write: Write, acting: int, group: int) -> None:
         account = account_of(node, acting)
-        keys = node.accounts.usage_keys(account, 0, 100)
-        if group > max((one.id for one in node.accounts.groups(account, 0, 100) if one.id != group), default=0):
+        keys = whole(node.accounts.usage_keys, account)
+        if group > max((one.id for one in whole(node.accounts.groups, account) if one.id != group), default=0):
             holders[account, group] = [key.key_hash for key in keys if group in key.permissions.execute_in_groups]
         write(acting, group)
 

@@ -16,7 +16,7 @@ from eth_utils.address import to_canonical_address
 from pydantic import JsonValue
 
 from conformance.selftest.mutants.conversion_old_key import GROUP_WRITES, old_key_lives
-from conformance.selftest.tools.accounts import Write, account_of, let_execute, permissions_of
+from conformance.selftest.tools.accounts import Write, account_of, let_execute, permissions_of, whole
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -319,7 +319,7 @@ def restart_gives_ids_of_removed_groups_again(node: Node) -> None:
 
     def remove(write: Write, acting: int, group: int) -> None:
         account = account_of(node, acting)
-        keys = node.accounts.usage_keys(account, 0, 100)
+        keys = whole(node.accounts.usage_keys, account)
         holders.extend((account, key.key_hash) for key in keys if group in key.permissions.execute_in_groups)
         write(acting, group)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from threading import Lock
 
-from conformance.selftest.tools.accounts import Write, account_of, permissions_of
+from conformance.selftest.tools.accounts import Write, account_of, permissions_of, whole
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.alter_runs import Lists, all_groups, change_verdicts, decide, own_groups
 from conformance.selftest.tools.mutant import mutant, row
@@ -43,7 +43,7 @@ def removed_group_becomes_all_groups(node: Node) -> None:
 
     def remove(write: Write, key: int, group_id: int) -> None:
         account = account_of(node, key)
-        held = node.accounts.usage_keys(account, 0, 100)
+        held = whole(node.accounts.usage_keys, account)
         write(key, group_id)
         for one in held:
             if group_id in (groups := one.permissions.execute_in_groups):

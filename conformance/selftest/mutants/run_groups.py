@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from conformance.selftest.tools.accounts import account_of, groups_of_usage_keys
+from conformance.selftest.tools.accounts import account_of, groups_of_usage_keys, whole
 from conformance.selftest.tools.alter import change_body, members, wrap
 from conformance.selftest.tools.alter_runs import Lists, all_groups, decide, own_groups, permits
 from conformance.selftest.tools.mutant import mutant, row
@@ -149,7 +149,7 @@ def registered_actions_may_run(node: Node) -> None:
 
     def may(view: Callable[..., bool], key: int, action: bytes, *wallet: bytes) -> bool:
         account = node.accounts.key_info(key).account_hash
-        registered = any(known.cid_hash == action for known in node.accounts.actions(account, 0, 100))
+        registered = any(known.cid_hash == action for known in whole(node.accounts.actions, account))
         listed = any(group.has_wallet(wallet[0] if wallet else None) for group in own_groups(node, key))
         return view(key, action, *wallet) or (registered and listed)
 

@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Callable
 
+from conformance.selftest.tools.accounts import whole
 from conformance.selftest.tools.alter import Answered, Forward, Received, intercept, wrap
 from conformance.selftest.tools.alter_runs import RUN, Sandboxed, change_code, change_input
 from conformance.selftest.tools.api_keys import presented
@@ -80,7 +81,7 @@ def runs_register_their_action(node: Node) -> None:
         result = running(caller, code, params)  # type: ignore[operator]  # the method as it was
         action = node.runs.action(code)
         if _is_managed(node, caller) and all(
-            known.cid_hash != action for known in node.accounts.actions(caller.account_hash, 0, 100)
+            known.cid_hash != action for known in whole(node.accounts.actions, caller.account_hash)
         ):
             node.accounts.add_action(caller.account_hash, action, "run", "by a run")
         return result
@@ -109,8 +110,8 @@ def failed_runs_empty_the_groups(node: Node) -> None:
     def run(running: object, caller: Caller, *given: object) -> RunResult:
         result: RunResult = running(caller, *given)  # type: ignore[operator]  # the method as it was
         if result.has_error and _is_managed(node, caller):
-            for group in node.accounts.groups(caller.account_hash, 0, 100):
-                for wallet in node.accounts.wallets_in_group(caller.account_hash, group.id, 0, 100):
+            for group in whole(node.accounts.groups, caller.account_hash):
+                for wallet in whole(node.accounts.wallets_in_group, caller.account_hash, group.id):
                     node.accounts.remove_pkp_from_group(caller.account_hash, group.id, wallet.id)
         return result
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from conformance.selftest.tools.accounts import Write, account_of, lists_of
+from conformance.selftest.tools.accounts import Write, account_of, lists_of, whole
 from conformance.selftest.tools.alter import Answered, Received, body_of, note_accepted, wrap
 from conformance.selftest.tools.alter_runs import (
     Lists,
@@ -24,7 +24,7 @@ from reference_node.permission.keys import key_hash, parse_key
 
 def _users(node: Node, account: int, group_id: int) -> list[int]:
     """Return the usage keys that name the group in `execute_in_groups`."""
-    keys = node.accounts.usage_keys(account, 0, 100)
+    keys = whole(node.accounts.usage_keys, account)
     return [key.key_hash for key in keys if group_id in key.permissions.execute_in_groups]
 
 
@@ -39,7 +39,7 @@ def keys_of_a_removed_group_get_the_next(node: Node) -> None:
 
     def add(write: Callable[..., int], key: int, *given: object) -> int:
         made = write(key, *given)
-        theirs = {one.key_hash for one in node.accounts.usage_keys(account_of(node, key), 0, 100)}
+        theirs = {one.key_hash for one in whole(node.accounts.usage_keys, account_of(node, key))}
         for user in waiting & theirs:
             change_execute_groups(node, user, lambda groups: [*groups, made])
         waiting.difference_update(theirs)

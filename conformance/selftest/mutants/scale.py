@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 from pydantic import JsonValue
 
 from conformance.profile.operations import PERMISSION_ARRAYS
-from conformance.selftest.tools.accounts import Hashes, View, Write, account_of, whole
+from conformance.selftest.tools.accounts import Hashes, View, Write, account_of, lists_of, whole
 from conformance.selftest.tools.alter import Answered, Forward, Received, change_body, intercept, members, wrap
 from conformance.selftest.tools.alter_runs import Lists, all_groups, decide, own_groups
 from conformance.selftest.tools.mutant import mutant, row
@@ -156,9 +156,7 @@ def updates_take_away_20_entries(node: Node, of: Callable[..., Sequence[Sequence
     """Leave in a group what stood behind its first 20 entries before `update_group`; the label says of which list."""
 
     def update(write: Write, acting_key: int, group: Group, *given: Sequence[bytes]) -> None:
-        account, pages = account_of(node, acting_key), range(2)
-        pkps = [one.id for page in pages for one in node.accounts.wallets_in_group(account, group.id, page, 100)]
-        cids = [one.cid_hash for page in pages for one in node.accounts.actions_in_group(account, group.id, page, 100)]
+        pkps, cids = lists_of(node, acting_key, group.id)
         left = of((pkps[20:], cids[20:]))
         both = [[*new, *(one for one in old if one not in new)] for new, old in zip(given, left, strict=True)]
         write(acting_key, group, *both)
@@ -236,7 +234,7 @@ def size_above_the_total_begins_anew(node: Node) -> None:
     """Answer the first page where a page behind the end could hold the whole list."""
 
     def groups(view: View, account: int, page: int, size: int) -> list[Group]:
-        return view(account, page, size) or (view(account, 0, size) if len(view(account, 0, 100)) < size else [])
+        return view(account, page, size) or (view(account, 0, size) if len(whole(view, account)) < size else [])
 
     wrap(node.accounts, "groups", groups)
 
@@ -277,7 +275,7 @@ def last_of_256_groups_waits_for_the_next(node: Node) -> None:
     """List 255 of an account's groups where it has 256."""
 
     def groups(view: View, account: int, page: int, size: int) -> list[Group]:
-        count = sum(len(view(account, number, 100)) for number in range(3))
+        count = len(whole(view, account))
         return view(account, page, size)[: max(0, BYTE - 1 - page * size) if count == BYTE else size]
 
     wrap(node.accounts, "groups", groups)
@@ -289,7 +287,7 @@ def actions_hide_behind_a_deleted_one(node: Node) -> None:
     emptied: set[int] = set()
 
     def delete(write: Callable[..., object], acting_key: int, cid_hash: bytes) -> None:
-        groups = [one for page in range(3) for one in node.accounts.groups(acting_key, page, 100)]
+        groups = whole(node.accounts.groups, acting_key)
         listing = [one for one in groups if node.accounts.actions_in_group(acting_key, one.id, 0, 1)]
         write(acting_key, cid_hash)
         if len(listing) >= BYTE:
@@ -304,12 +302,12 @@ def actions_hide_behind_a_deleted_one(node: Node) -> None:
 
 
 def _listed(node: Node, account: int, group: int) -> list[bytes]:
-    return [one.cid_hash for one in node.accounts.actions_in_group(account, group, 0, 100)]
+    return [one.cid_hash for one in whole(node.accounts.actions_in_group, account, group)]
 
 
 def _listing(node: Node, account: int, cid_hash: bytes) -> list[int]:
     """The ids of the account's groups that list an action."""
-    groups = [one for page in range(4) for one in node.accounts.groups(account, page, 100)]
+    groups = whole(node.accounts.groups, account)
     return [one.id for one in groups if cid_hash in _listed(node, account, one.id)]
 
 
@@ -324,7 +322,7 @@ def page_behind_the_end_is_the_last_after_a_deletion(node: Node) -> None:
         write(acting_key, cid_hash)
 
     def actions(view: Callable[..., list[Action]], account: int, group: int, page: int, size: int) -> list[Action]:
-        last = max(0, len(view(account, group, 0, 100)) - 1) // size
+        last = max(0, len(whole(view, account, group)) - 1) // size
         return view(account, group, min(page, last) if account in thinned else page, size)
 
     wrap(node.accounts, "delete_action", delete)
@@ -350,7 +348,7 @@ def removal_takes_ids_that_begin_alike(node: Node) -> None:
     def remove(write: Write, key: int, group_id: int) -> None:
         write(key, group_id)
         account = account_of(node, key)
-        for one in node.accounts.usage_keys(account, 0, 100):
+        for one in whole(node.accounts.usage_keys, account):
             given = one.permissions
             kept = [
                 [number for number in getattr(given, name) if not str(number).startswith(str(group_id))]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from conformance.selftest.mutants.conversion_old_key import GROUP_WRITES
-from conformance.selftest.tools.accounts import Write, account_of, permissions_of
+from conformance.selftest.tools.accounts import Write, account_of, permissions_of, whole
 from conformance.selftest.tools.alter import Answered, Received, wrap
 from conformance.selftest.tools.alter_payments import CONFIRM, charge_otherwise
 from conformance.selftest.tools.alter_permissions import acts_as_owner
@@ -28,7 +28,7 @@ def third_key_is_updated_with_the_first(node: Node) -> None:
 
     def update(write: Write, acting_key: int, key: int, name: str, description: str, sent: Permissions) -> None:
         write(acting_key, key, name, description, sent)
-        keys = node.accounts.usage_keys(account_of(node, acting_key), 0, 100)
+        keys = whole(node.accounts.usage_keys, account_of(node, acting_key))
         if len(keys) > 2 and keys[0].key_hash != key:
             write(acting_key, keys[0].key_hash, keys[0].name, keys[0].description, sent)
 
@@ -52,7 +52,7 @@ def labels_bring_back_first_permissions(node: Node) -> None:
         write(acting_key, key, name, description)
         if key in first:
             record = node.accounts.usage_key(account_of(node, acting_key), key)
-            standing = {group.id for group in node.accounts.groups(account_of(node, acting_key), 0, 100)} | {0}
+            standing = {group.id for group in whole(node.accounts.groups, account_of(node, acting_key))} | {0}
             node.accounts.set_usage_key(acting_key, replace(record, permissions=_only(first[key], standing)))
 
     wrap(node.accounts, "update_usage_key", update)
@@ -150,7 +150,7 @@ def late_descriptions_are_lost(node: Node) -> None:
 
     def update(write: Write, acting_key: int, group: Group, *lists: Sequence[bytes]) -> None:
         if late(acting_key):
-            standing = node.accounts.groups(account_of(node, acting_key), 0, 100)
+            standing = whole(node.accounts.groups, account_of(node, acting_key))
             kept = next((one.description for one in standing if one.id == group.id), group.description)
             group = group._replace(description=kept)
         write(acting_key, group, *lists)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from conformance.selftest.tools.accounts import Write, accounts_made, permissions_of
+from conformance.selftest.tools.accounts import Write, accounts_made, permissions_of, whole
 from conformance.selftest.tools.alter import wrap
 from conformance.selftest.tools.alter_permissions import acts_as_owner, change_arrays
 from conformance.selftest.tools.mutant import mutant, row
@@ -82,4 +82,4 @@ def add_wildcard_reaches_every_account(node: Node) -> None:
 
 
 def _ids(node: Node, account: int) -> list[int]:
-    return [group.id for group in node.accounts.groups(account, 0, 100)]
+    return [group.id for group in whole(node.accounts.groups, account)]

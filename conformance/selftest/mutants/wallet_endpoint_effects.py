@@ -9,7 +9,7 @@ from itertools import count
 from eth_utils.address import to_checksum_address
 from pydantic import JsonValue
 
-from conformance.selftest.tools.accounts import Write
+from conformance.selftest.tools.accounts import Write, whole
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -34,7 +34,7 @@ from reference_node.node import Node
 @mutant("EP-230", also="ACC-080 LIST-050 LIST-170")
 def only_the_newest_wallet_is_listed(node: Node) -> None:
     """Show only the last wallet in `list_wallets`."""
-    wrap(node.accounts, "wallets", lambda view, key, page, _: [] if page else view(key, 0, 100)[-1:])
+    wrap(node.accounts, "wallets", lambda view, key, page, _: [] if page else whole(view, key)[-1:])
 
 
 @mutant("EP-240", also="GRP-220 LIST-160 LIST-170")
@@ -54,8 +54,8 @@ def actions_of_the_account_are_those_in_groups(node: Node) -> None:
     """Show only actions of groups in `list_actions` without a group."""
 
     def listed(view: Callable[..., list[object]], key: int, page: int, size: int) -> list[object]:
-        groups = node.accounts.groups(key, 0, 100)
-        inside = {found.cid_hash for group in groups for found in node.accounts.actions_in_group(key, group.id, 0, 100)}
+        groups = whole(node.accounts.groups, key)
+        inside = {found.cid_hash for group in groups for found in whole(node.accounts.actions_in_group, key, group.id)}
         return [action for action in view(key, page, size) if getattr(action, "cid_hash", None) in inside]
 
     wrap(node.accounts, "actions", listed)
@@ -77,7 +77,7 @@ def deleted_descriptions_come_back(node: Node) -> None:
     buried: dict[tuple[int, bytes], str] = {}
 
     def delete(write: Write, key: int, cid_hash: bytes) -> None:
-        found = next((found for found in node.accounts.actions(key, 0, 100) if found.cid_hash == cid_hash), None)
+        found = next((found for found in whole(node.accounts.actions, key) if found.cid_hash == cid_hash), None)
         write(key, cid_hash)
         if found is not None:
             buried[key, cid_hash] = found.description
@@ -95,7 +95,7 @@ def groups_show_metadata_of_deleted_actions(node: Node) -> None:
     seen: dict[tuple[int, bytes], Action] = {}
 
     def delete(write: Write, key: int, cid_hash: bytes) -> None:
-        known = {(key, action.cid_hash): action for action in node.accounts.actions(key, 0, 100)}
+        known = {(key, action.cid_hash): action for action in whole(node.accounts.actions, key)}
         write(key, cid_hash)
         seen.update(known)
 
@@ -112,7 +112,7 @@ def unregistered_action_is_registered_by_its_update(node: Node) -> None:
     """Register an unknown action in `update_action_metadata`."""
 
     def update(write: Write, key: int, cid_hash: bytes, name: str, description: str) -> None:
-        if any(found.cid_hash == cid_hash for found in node.accounts.actions(key, 0, 100)):
+        if any(found.cid_hash == cid_hash for found in whole(node.accounts.actions, key)):
             write(key, cid_hash, name, description)
         else:
             node.accounts.add_action(key, cid_hash, name, description)

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
-from conformance.selftest.tools.accounts import account_of, permissions_of
+from conformance.selftest.tools.accounts import account_of, permissions_of, whole
 from conformance.selftest.tools.alter import (
     Answered,
     Forward,
@@ -70,7 +70,7 @@ def wallet_added_is_the_first_one(node: Node) -> None:
 
 
 def _wallets(node: Node, acting_key: int) -> list[Wallet]:
-    return node.accounts.wallets(node.accounts.key_info(acting_key).account_hash, 0, 100)
+    return whole(node.accounts.wallets, node.accounts.key_info(acting_key).account_hash)
 
 
 @mutant("LIST-170", also="ACC-080 EP-230 EP-350 LIST-050 PKP-030")
@@ -97,8 +97,8 @@ def wallet_is_in_one_group(node: Node) -> None:
 
 def _leave_others(node: Node, acting_key: int, group_id: int, wallet: bytes) -> None:
     account = node.accounts.key_info(acting_key).account_hash
-    for group in node.accounts.groups(account, 0, 100):
-        listed = [found.id for found in node.accounts.wallets_in_group(account, group.id, 0, 100)]
+    for group in whole(node.accounts.groups, account):
+        listed = [found.id for found in whole(node.accounts.wallets_in_group, account, group.id)]
         if group.id != group_id and wallet in listed:
             node.accounts.remove_pkp_from_group(account, group.id, wallet)
 

@@ -55,27 +55,27 @@ def let_execute(node: Node, account: int, key_hash: int, group_id: int) -> None:
 
 def group_of(node: Node, key_hash: int, group_id: int) -> Group:
     """Return a group of the key's account; one without labels where there is none."""
-    found = [group for group in node.accounts.groups(account_of(node, key_hash), 0, 100) if group.id == group_id]
+    found = [group for group in whole(node.accounts.groups, account_of(node, key_hash)) if group.id == group_id]
     return found[0] if found else Group(group_id, "", "")
 
 
 def lists_of(node: Node, key_hash: int, group_id: int) -> tuple[list[bytes], list[bytes]]:
     """Return the ids of the wallets and the hashes of the actions that a group of the key's account lists."""
     account = account_of(node, key_hash)
-    wallets = node.accounts.wallets_in_group(account, group_id, 0, 100)
-    actions = node.accounts.actions_in_group(account, group_id, 0, 100)
+    wallets = whole(node.accounts.wallets_in_group, account, group_id)
+    actions = whole(node.accounts.actions_in_group, account, group_id)
     return [wallet.id for wallet in wallets], [action.cid_hash for action in actions]
 
 
 def groups_listing(node: Node, key_hash: int, cid_hash: bytes) -> list[int]:
     """Return the ids of the groups of the key's account that list an action."""
-    groups = node.accounts.groups(account_of(node, key_hash), 0, 100)
+    groups = whole(node.accounts.groups, account_of(node, key_hash))
     return [group.id for group in groups if cid_hash in lists_of(node, key_hash, group.id)[1]]
 
 
 def actions_of(node: Node, key_hash: int) -> list[Action]:
     """Return the actions registered to the account that a key belongs to."""
-    return node.accounts.actions(account_of(node, key_hash), 0, 100)
+    return whole(node.accounts.actions, account_of(node, key_hash))
 
 
 def change_list(node: Node, view: str, change: Callable[..., Sequence[object]]) -> None:
@@ -83,7 +83,7 @@ def change_list(node: Node, view: str, change: Callable[..., Sequence[object]]) 
 
     def listed(read: Callable[..., list[object]], *asked: int) -> list[object]:
         *of, page, size = asked
-        return list(change(*of, read(*of, 0, 100)))[page * size : (page + 1) * size]
+        return list(change(*of, whole(read, *of)))[page * size : (page + 1) * size]
 
     wrap(node.accounts, view, listed)
 
