@@ -30,6 +30,8 @@ def compile_path(text: str, context: CompileContext) -> Path:
     if text.startswith("@") and text not in AROUND_THE_BODY:
         known = ", ".join(sorted(AROUND_THE_BODY))
         raise context.problem(BadShape, f"{text!r}: around the body stand only {known} and @headers.NAME")
+    if "${" in text:
+        raise context.problem(BadShape, f"{text!r}: a path is literal, no variable can stand in it")
     parts = tuple(text.split(".")) if text else ()
     if "" in parts:
         raise context.problem(BadShape, f"{text!r} is no path: members and indices, with single dots between them")
