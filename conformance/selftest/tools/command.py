@@ -5,18 +5,20 @@ from __future__ import annotations
 import argparse
 import os
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import track
 
 from conformance.console import CommandConsole
 from conformance.report import make_writable
 from conformance.resources import scenarios
-from conformance.run.case import matches
+from conformance.run.case import Case, matches
 from conformance.run.loader import load
 from conformance.selftest.automatic.command import try_sample
 from conformance.selftest.tools.catches import Catch, catch_of, load_catches, record, tier_one
@@ -52,6 +54,8 @@ def main(argv: Sequence[str]) -> int:
     if options.jobs < 1:
         console.print(f"--jobs has to be at least 1, not {options.jobs}")
         return 2
+    if options.variants:
+        return _on_variants(console, options)
     if options.automatic is not None:
         return try_sample(console, options.automatic, options.seed, options.jobs, options.output)
     return _under_load(console, options) if options.load else _by_tiers(console, options)
@@ -90,10 +94,8 @@ def _by_checks(console: Console, mutants: Mapping[str, Mutant], options: argpars
 
 def _tell_cases(console: Console, mutants: Mapping[str, Mutant], options: argparse.Namespace) -> int:
     """Say of each chosen case whether it catches each chosen mutant. 0: a case catches every mutant."""
-    every = [*load([scenarios()]), *load([scenarios()], OPT_IN_PACKS)]
-    cases = [case for case in every if any(matches(case.id, pattern) for pattern in options.case)]
+    cases = _chosen_cases(console, options)
     if not cases:
-        console.print(f"no case is called {', '.join(options.case)}; `service-conformance packs` names them")
         return 2
     caught: set[str] = set()
     runner = TrialRunner(mutants, cases, options.seed, all_of=dict.fromkeys(mutants, cases))
@@ -106,6 +108,31 @@ def _tell_cases(console: Console, mutants: Mapping[str, Mutant], options: argpar
             told = _told(outcome, trial, catches=catches)
             console.print(f"{outcome.case} {told}", highlight=False, markup=False, soft_wrap=True)
     return 0 if caught == {*mutants} else 1
+
+
+def _on_variants(console: Console, options: argparse.Namespace) -> int:
+    """Run the chosen cases on the correct nodes that chose otherwise. 0: no case fails or is inconclusive."""
+    cases = _chosen_cases(console, options)
+    if not cases:
+        return 2
+    done: dict[str, Trial] = {}
+    for trial in trials(TrialRunner({}, cases, options.seed), [*VARIANTS], options.jobs):
+        done[trial.name] = trial
+        number = Counter(outcome.verdict.value for outcome in trial.outcomes)
+        console.print(f"{trial.name}: {', '.join(f'{number[one]} {one}' for one in number)}", highlight=False)
+    found = findings({}, done, ())
+    for sentence in found:
+        console.print(f"[red]{escape(sentence)}[/red]", highlight=False, soft_wrap=True)
+    return 1 if found else 0
+
+
+def _chosen_cases(console: Console, options: argparse.Namespace) -> list[Case]:
+    """The cases of these names, or all; where there are none, that is said."""
+    every = [*load([scenarios()]), *load([scenarios()], OPT_IN_PACKS)]
+    cases = [case for case in every if not options.case or any(matches(case.id, name) for name in options.case)]
+    if not cases:
+        console.print(f"no case is called {', '.join(options.case)}; `service-conformance packs` names them")
+    return cases
 
 
 def _told(outcome: Outcome, trial: Trial, *, catches: bool) -> str:
@@ -265,6 +292,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--mutant", action="append", default=[], metavar="GLOB", help="only these mutants")
     parser.add_argument(
         "--case", action="append", default=[], metavar="GLOB", help="say whether these cases catch the mutants, no more"
+    )
+    parser.add_argument(
+        "--variants", action="store_true", help="correct nodes that chose otherwise, with all cases or those of --case"
     )
     tiers = parser.add_mutually_exclusive_group()
     tiers.add_argument("--full", action="store_true", help="all mutants and variants, not only tier one")

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from conformance.selftest.tools import command
+from conformance.selftest.tools import command, findings
 from conformance.selftest.tools.catches import load_catches
 from conformance.selftest.tools.command import Tier
 from conformance.selftest.tools.harness import Trial, TrialRunner
@@ -103,6 +103,30 @@ def test_case_is_told_to_catch_a_mutant_or_not(
     assert command.main(["--mutant", "m", "--case", "p::a"]) == code
     assert {*ran} == {"p::a"}
     assert capsys.readouterr().out == f"{told}\n"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "code", "told"),
+    [
+        (Verdict.PASS, 0, "other: 1 pass\n"),
+        (Verdict.NOT_OFFERED, 0, "other: 1 not offered\n"),
+        (Verdict.FAIL, 1, "other: 1 fail\nthe other node: p::a is fail: [why]\n"),
+        (Verdict.INCONCLUSIVE, 1, "other: 1 inconclusive\nthe other node: p::a is inconclusive: [why]\n"),
+    ],
+)
+def test_correct_nodes_must_pass_the_chosen_cases(
+    verdict: Verdict, code: int, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def trials(runner: TrialRunner, names: Sequence[str], _: int) -> Iterator[Trial]:
+        (case,) = runner.cases
+        return iter([Trial(name, (), (Outcome(case.id, "", (), verdict, "[why]"),)) for name in names])
+
+    monkeypatch.setattr(command, "trials", trials)
+    for module in (command, findings):
+        monkeypatch.setattr(module, "VARIANTS", {"other": None})
+    monkeypatch.setattr(command, "load", lambda _, opt_in=(): [SimpleNamespace(id="p::b" if opt_in else "p::a")])
+    assert command.main(["--variants", "--case", "p::a"]) == code
+    assert capsys.readouterr().out == told
 
 
 def test_case_that_is_not_there_is_a_usage_error(monkeypatch: pytest.MonkeyPatch) -> None:
