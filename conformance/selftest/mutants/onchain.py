@@ -79,7 +79,7 @@ def accounts_are_named_by_the_text_of_the_address_too(node: Node) -> None:
 # ------------------------------------------------------------------------------------------------ whose account it is
 
 
-@mutant("CHAIN-180", "ACC-150")
+@mutant("CHAIN-180", "ACC-150", also="ACC-120 AUTH-170 CHAIN-090 KEYLIFE-180 MINT-030 PKP-080")
 def writes_of_wallets_land_in_the_first_account(node: Node) -> None:
     """Write what a wallet registers, attaches and groups into the account that a wallet made first."""
 
