@@ -30,12 +30,12 @@ def example() -> str:
 
 
 def test_documented_example_loads(tmp_path: Path) -> None:
-    path = tmp_path / "usage_keys.yaml"
+    path = tmp_path / "my_usage_keys.yaml"
     path.write_text(example(), encoding="utf-8")
 
     first, second = load_pack(path)
 
-    assert (first.id, first.requirements) == ("usage_keys::removed-key-is-refused", ("KEYLIFE-080",))
+    assert (first.id, first.requirements) == ("my_usage_keys::removed-key-is-refused", ("KEYLIFE-080",))
     assert first.info.needs == {"managed_accounts"}
     assert second.line > first.line
 
