@@ -36,7 +36,7 @@ VERSIONS = {
     ),
 }
 """The CIDv0 and the CIDv1 of one content, each with its hash."""
-NO_IDS = [
+NO_CIDS = [
     "",
     "three random words",
     "https://example.org/action.js",
@@ -397,7 +397,7 @@ def no_cid_text(judge: Judge, node: Node) -> None:
         unchanged_list(node.session, "list_actions", alice.key, group_id=g),
     ]
     with judge(), Refusals(node.session, control=does, unchanged=reads) as refusals:
-        for number, text in enumerate(NO_IDS):
+        for number, text in enumerate(NO_CIDS):
             for accepted in every_other(does, number):
                 refusals.send(accepted.changed(action_ipfs_cid=text), NO_ID)
 

@@ -70,12 +70,8 @@ def step(
     `about`: the words of the failure; where the step is cut, members that it names come first. `above`: the newest
     step told that called the same; what both have alike is told there.
     """
-    longest = LONGEST_IN_FULL if in_full else LONGEST_STEP
-    if exchange.contract and exchange.status is not None:
-        answer = cut(names.shown(_told(exchange.contract.result, longest)), longest)
-    else:
-        answer = _answer(exchange, names, earlier, above, longest)
-    return f"{_caller(exchange, names)}: {_request(exchange, names, about, above, in_full=in_full)} → {answer}"
+    request = _request(exchange, names, about, above, in_full=in_full)
+    return f"{_caller(exchange, names)}: {request} → {_answer(exchange, names, earlier, above, in_full=in_full)}"
 
 
 def _caller(exchange: Exchanged, names: Names) -> str:
@@ -101,13 +97,19 @@ def _request(exchange: Exchanged, names: Names, about: Set[str], above: Exchange
     return asked.rstrip()
 
 
-def _answer(exchange: Exchanged, names: Names, earlier: Set[str], above: Exchanged | None, longest: int) -> str:
-    """The status, how many items came, what was given, and of a refusal, a short answer or a full telling the body."""
+def _answer(exchange: Exchanged, names: Names, earlier: Set[str], above: Exchanged | None, *, in_full: bool) -> str:
+    """The status, how many items came, what was given, and of a refusal, a short answer or a full telling the body.
+
+    Of a call of the contract its result.
+    """
+    longest = LONGEST_IN_FULL if in_full else LONGEST_STEP
+    if exchange.contract and exchange.status is not None:
+        return cut(names.shown(_told(exchange.contract.result, longest)), longest)
     number = len(items_of(exchange.response_body))
     given = [f"{names.of(name)} again" if name in earlier else names.of(name) for name in exchange.given]
     told, is_whole = "", False
     is_short = not writes(exchange) and not given and 0 < len(exchange.response_body) <= SHORT_ANSWER
-    if longest == LONGEST_IN_FULL or is_short or (exchange.status or 0) >= REFUSED:
+    if in_full or is_short or (exchange.status or 0) >= REFUSED:
         told = _told(exchange.response_body, longest)
         is_whole = is_short or len(names.shown(told)) <= longest
         is_again = above is not None and len(told) > SHORT_ANSWER and _is_refused_with(above, exchange.status, told)

@@ -66,8 +66,8 @@ class Fault(Condition):
     """Requests that meet it; `None`: all from then on."""
 
     def answers(self, when: str) -> bool:
-        """Whether it gives an answer of its own at this time."""
-        return self.when == when and (self.kind != "repeat" or when == "saved")
+        """Whether it gives an answer of its own at this time: a request that comes twice gets that of the second."""
+        return self.when == when and self.kind != "repeat"
 
 
 class RateLimit(Condition):
