@@ -158,7 +158,7 @@ def late_descriptions_are_lost(node: Node) -> None:
     wrap(node.accounts, "update_group", update)
 
 
-@mutant("UKEY-100", also="AUTH-150 AUTH-160 SCOPE-010 SCOPE-060 SCOPE-090 UKEY-120")
+@mutant("UKEY-100", also="AUTH-150 AUTH-160 SCOPE-010 SCOPE-060 SCOPE-090 UKEY-120 UKEY-290")
 def late_keys_manage_no_actions(node: Node) -> None:
     """Refuse usage keys to add actions after nine writes of the account."""
     late = _late(node)
